@@ -2,22 +2,25 @@
  * The operators' log: who did what to what, and when. The invariant: a line is written in the
  * transaction of the change itself, so that neither exists without the other; it holds no secret.
  */
+import { z } from 'zod'
 import { listKeys } from '../access/key-store.ts'
 import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
-import { invalidField, timeText, type OperationContext } from './operation.ts'
+import { moment, type Answer } from './answer-forms.ts'
+import { timeText, type OperationContext } from './operation.ts'
 
-export interface ActionView {
-  readonly sequence: number
-  readonly at: string
-  readonly actor: string
-  /** The name of the admin token; null where the actor is none, or its token has no name. */
-  readonly actor_name: string | null
+export const actionForm = z.strictObject({
+  at: moment,
+  sequence: z.int(),
+  actor: z.string(),
+  actor_name: z.string().nullable().meta({ description: 'Of the token; null for a command.' }),
   /** `account.create`, `key.revoke`, `channel.off`, `catalogue.apply` … */
-  readonly action: string
+  action: z.string(),
   /** The id or name of what was changed. */
-  readonly subject: string
-  readonly detail: Readonly<Record<string, unknown>>
-}
+  subject: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+})
+
+export type ActionView = Answer<typeof actionForm>
 
 export async function recordAction(
   transaction: Transaction,
@@ -147,13 +150,6 @@ type Names = ReadonlyMap<string, string>
 async function readTokenNames(queryable: Queryable): Promise<Names> {
   const tokens = await listKeys(queryable, { kind: 'admin', accountId: undefined })
   return new Map(tokens.filter(({ name }) => name !== '').map(({ id, name }) => [id, name]))
-}
-
-/** Reads the cursor of a list of actions. */
-export function readSequence(cursor: string | undefined): number {
-  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
-  throw invalidField('cursor', 'must be the next_cursor of a page')
 }
 
 function viewAction(row: Row, names: Names): ActionView {

@@ -12,7 +12,6 @@ import type {
 } from './endpoint.ts'
 import { eventFeeds } from './events/endpoints.ts'
 import { keyEndpoints } from './keys/endpoints.ts'
-import { refundEndpoints } from './requests/refund-endpoints.ts'
 import { reportEndpoints } from './reports/endpoints.ts'
 import { requestEndpoints } from './requests/endpoints.ts'
 import { sessionCalls, sessionEndpoints } from './sessions/endpoints.ts'
@@ -20,7 +19,6 @@ import { storeEndpoints, storeFiles } from './store/endpoints.ts'
 
 export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(accountEndpoints),
-  ...Object.values(refundEndpoints),
   ...Object.values(requestEndpoints),
   ...Object.values(keyEndpoints),
   ...Object.values(catalogueEndpoints),

@@ -17,16 +17,20 @@ export const usd = z
   .regex(/^-?\d{1,12}(\.\d{1,12})?$/)
   .meta({ description: 'Exact decimal USD.' })
 
+/** USD as a number, for display; an exact amount is beside it where it matters. */
+export const usdShown = z.number()
+
+export const currency = z.literal('USD')
+
+export const count = z.int().min(0)
+
 /** A moment, UTC. */
 export const moment = z.iso.datetime()
 
-export function pageFields<Item extends z.ZodType>(item: Item) {
-  return {
+/** A page of a list. */
+export function pageForm<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
     items: z.array(item),
     next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
-  }
-}
-
-export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.strictObject(pageFields(item))
+  })
 }

@@ -3,7 +3,7 @@
  * command line, so the command line, the admin API and the console can all call them. The invariant:
  * an expected "no" leaves an operation as a `Refusal`; only faults of our own leave it as exceptions.
  */
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Clock } from '../base/clock.ts'
 import { GatewayError, type ErrorCode, type Refusal } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
@@ -14,8 +14,11 @@ import type { Database } from '../storage/database.ts'
 import type { Answer } from './answer-forms.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { RunCheck } from './channels/run-check.ts'
-import type { AuditView } from './store/audit-view.ts'
+import type { AuditView } from './store/audit-forms.ts'
 import type { OpenCopy } from './store/open-copy.ts'
+
+/** For an operation that takes no input. */
+export const noInput = z.strictObject({})
 
 /** What every operation needs: the store, the time, the actor, and facts of the process. */
 export interface OperationContext {

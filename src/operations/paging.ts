@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { pageLimit } from './input.ts'
+import { invalidField } from './operation.ts'
 
 export const pageFields = {
   cursor: z
@@ -35,6 +36,13 @@ const cursorWords = z
     }
   })
   .pipe(z.array(z.string().refine((text) => !text.includes('\0'))))
+
+/** Reads a cursor that is the number of a row; the page has the rows before it. */
+export function readSequence(cursor: string | undefined): number {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+  throw invalidField('cursor', 'must be the next_cursor of a page')
+}
 
 export interface Page<Item> {
   readonly items: readonly Item[]

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { AuditView } from '../../src/operations/store/audit.ts'
+import type { AuditView } from '../../src/operations/store/audit-forms.ts'
 import { wireRequest } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario, sharedMasterKey } from '../support/scenario.ts'

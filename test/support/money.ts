@@ -7,7 +7,7 @@ import { billedParts, type ServedRecord } from '../../sandbox/served-record.ts'
 import { parseUsage } from '../../src/ledger/stored-usage.ts'
 import type { Usage } from '../../src/metering/usage.ts'
 import type { Database } from '../../src/storage/database.ts'
-import type { AuditView } from '../../src/operations/store/audit.ts'
+import type { AuditView } from '../../src/operations/store/audit-forms.ts'
 
 export interface RecordedExchange {
   readonly exchangeId: string

@@ -3,7 +3,7 @@ import { accountEndpoints } from '../../operations/accounts/endpoints.ts'
 import type { ListedAccountView } from '../../operations/accounts/account-list.ts'
 import type { AccountView, Credited } from '../../operations/accounts/accounts.ts'
 import type { AccountUsage } from '../../operations/reports/usage.ts'
-import { refundEndpoints } from '../../operations/requests/refund-endpoints.ts'
+import { requestEndpoints } from '../../operations/requests/endpoints.ts'
 import type { Refunded } from '../../operations/requests/refunds.ts'
 import { allLinesOf, linesOf, tableOf } from '../columns.ts'
 import { usdAsNumbers } from '../output.ts'
@@ -69,7 +69,7 @@ export const accountCommands: readonly CommandRow[] = [
     show: creditedText,
     json: usdAsNumbers,
   }),
-  callRow(refundEndpoints.refund, {
+  callRow(requestEndpoints.refund, {
     words: 'account refund',
     hints: { amount_usd: { flags: '--usd <amount>' } },
     help: `Examples:

@@ -1,7 +1,7 @@
 /** Commands on the store as a whole: audit, actions, backup, restore, doctor, facts about gateways. */
 import { systemClock } from '../../base/clock.ts'
 import type { Outcome } from '../../operations/operation.ts'
-import type { AuditDone, AuditRunInFull } from '../../operations/store/audit-runs.ts'
+import type { AuditDone, AuditRunInFull } from '../../operations/store/audit-forms.ts'
 import { restoreStore, type BackupView, type RestoredView } from '../../operations/store/backup.ts'
 import { diagnoseOutage, type Diagnosis } from '../../operations/store/doctor.ts'
 import { storeEndpoints } from '../../operations/store/endpoints.ts'

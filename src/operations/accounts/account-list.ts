@@ -16,48 +16,56 @@ import {
   type SortOrder,
 } from '../../ledger/account-store.ts'
 import type { SqlValue } from '../../storage/database.ts'
-import { accountStatuses, getAccount, viewAccount, type AccountView } from './accounts.ts'
+import { accountForm, accountStatuses, getAccount, viewAccount } from './accounts.ts'
+import { pageForm, usd, type Answer } from '../answer-forms.ts'
 import { accountReference, externalId, namePart } from '../input.ts'
 import { invalidField, operation, type OperationContext } from '../operation.ts'
-import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'
+import { pageFields, pageOf, readCursorWords } from '../paging.ts'
 
 const spendDays = 30
 
+const day = z.iso.date()
+
 /** An account with its figures. */
-export interface ListedAccountView extends AccountView {
-  /** What running requests reserve; null where no gateway answers. */
-  readonly held_usd: string | null
-  /** Balance less holds; null with `held_usd`. */
-  readonly available_usd: string | null
-  /** Charges less refunds, by the day (UTC) of the charge. */
-  readonly spend: {
-    readonly from: string
-    readonly to: string
-    readonly today_usd: string
-    /** Of all days from `from` to `to`. */
-    readonly total_usd: string
-    /** One amount for each day, oldest first. */
-    readonly by_day_usd: readonly string[]
-  }
-}
+const listedForm = accountForm.extend({
+  held_usd: usd.nullable().meta({
+    description: 'What running requests reserve; null where no gateway answers.',
+  }),
+  available_usd: usd.nullable().meta({ description: 'Balance less holds.' }),
+  spend: z
+    .strictObject({
+      from: day,
+      to: day,
+      today_usd: usd,
+      total_usd: usd.meta({ description: 'Of all days from `from` to `to`.' }),
+      by_day_usd: z.array(usd).readonly().meta({
+        description: 'One amount for each day, oldest first.',
+      }),
+    })
+    .meta({ description: 'Charges less refunds of the last 30 days (UTC), by day of the charge.' }),
+})
+
+export type ListedAccountView = Answer<typeof listedForm>
+
+const listInput = z.strictObject({
+  status: z.enum(accountStatuses).optional().describe('Only accounts with this status.'),
+  name_contains: namePart.optional().describe('Only accounts whose name contains this.'),
+  external_id: externalId.optional().describe('Only the account with this external id.'),
+  low: z
+    .boolean('must be true or false')
+    .optional()
+    .describe(
+      'Only active accounts without money, below their threshold, or with less than two days of spend.',
+    ),
+  sort: z.enum(accountSorts).default('name').describe('What the list is sorted by.'),
+  order: z.enum(sortOrders).optional().describe('Direction; without it asc by name, else desc.'),
+  ...pageFields,
+})
 
 /** By name where `sort` is absent. Accounts with equal figures follow by id. */
 export const listAccounts = operation(
-  z.strictObject({
-    status: z.enum(accountStatuses).optional().describe('Only accounts with this status.'),
-    name_contains: namePart.optional().describe('Only accounts whose name contains this.'),
-    external_id: externalId.optional().describe('Only the account with this external id.'),
-    low: z
-      .boolean('must be true or false')
-      .optional()
-      .describe(
-        'Only active accounts without money, below their threshold, or with less than two days of spend.',
-      ),
-    sort: z.enum(accountSorts).default('name').describe('What the list is sorted by.'),
-    order: z.enum(sortOrders).optional().describe('Direction; without it asc by name, else desc.'),
-    ...pageFields,
-  }),
-  async (context, { cursor, limit, sort, ...given }): Promise<Page<ListedAccountView>> => {
+  { input: listInput, answer: pageForm(listedForm) },
+  async (context, { cursor, limit, sort, ...given }) => {
     // The smallest name first, but the largest amount.
     const { order = sort === 'name' ? 'asc' : 'desc', ...filter } = given
     const days = lastDays(context.clock.now())
@@ -82,8 +90,8 @@ export const listAccounts = operation(
 )
 
 export const showAccount = operation(
-  z.strictObject({ account: accountReference }),
-  async (context, { account: reference }): Promise<ListedAccountView> => {
+  { input: z.strictObject({ account: accountReference }), answer: listedForm },
+  async (context, { account: reference }) => {
     const account = await getAccount(context.database, reference)
     const days = lastDays(context.clock.now())
     return viewWith(account, await readFigures(context, [account], days))

@@ -21,6 +21,7 @@ import {
 } from '../../ledger/account-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
+import { moment, usd, type Answer } from '../answer-forms.ts'
 import { book } from './credit.ts'
 import {
   accountName,
@@ -61,6 +62,31 @@ const limitFields = {
 
 export const accountStatuses = ['active', 'suspended', 'closed'] as const
 
+/** An account as operators set it up, with its balance. account-list.ts adds figures. */
+export const accountForm = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  /** A suspended or closed account sends no requests. */
+  status: z.enum(accountStatuses),
+  balance_usd: usd,
+  limits: z.strictObject({
+    daily_usd: usd.meta({ description: '0 = no limit.' }),
+    rpm: z.int().meta({ description: 'Requests per minute; 0 = no limit.' }),
+    window_minutes: z.int(),
+    tpm: z.int().meta({ description: 'Tokens per minute; 0 = no limit.' }),
+    price_multiplier: z.number().meta({ description: 'Factor on list prices.' }),
+  }),
+  note: z.string(),
+  contact: z.string().meta({ description: 'E-mail address for alerts; empty = none.' }),
+  alert_below_usd: usd.meta({ description: 'A lower balance raises an alert; 0 = none does.' }),
+  external_id: z.string().nullable().meta({ description: "The operator's own id; unique." }),
+  metadata: z.record(z.string(), z.string()),
+  created_at: moment,
+  closed_at: moment.nullable(),
+})
+
+export type AccountView = Answer<typeof accountForm>
+
 const profileFields = {
   note: accountNote.optional(),
   contact: contact.optional(),
@@ -82,14 +108,16 @@ const noLimits: AccountLimits = {
   priceMultiplierPpm: 1_000_000,
 }
 
+const createInput = z.strictObject({
+  name: accountName,
+  balance_usd: balanceUsd.optional(),
+  ...profileFields,
+  ...limitFields,
+})
+
 export const createAccount = operation(
-  z.strictObject({
-    name: accountName,
-    balance_usd: balanceUsd.optional(),
-    ...profileFields,
-    ...limitFields,
-  }),
-  (context, { name, balance_usd: amountPicos = zeroPicos, ...given }): Promise<AccountView> => {
+  { input: createInput, answer: accountForm },
+  (context, { name, balance_usd: amountPicos = zeroPicos, ...given }) => {
     const createdAtMs = context.clock.now()
     const id = newId('acc', createdAtMs)
     const { metadata = {}, ...profile } = readProfile(given)
@@ -115,16 +143,18 @@ export const createAccount = operation(
   },
 )
 
+const changeInput = z.strictObject({
+  account: accountReference,
+  name: accountName.optional(),
+  ...profileFields,
+  status: z.enum(accountStatuses).optional(),
+  ...limitFields,
+})
+
 /** Changes the fields that are given and keeps the others. */
 export const changeAccount = operation(
-  z.strictObject({
-    account: accountReference,
-    name: accountName.optional(),
-    ...profileFields,
-    status: z.enum(accountStatuses).optional(),
-    ...limitFields,
-  }),
-  (context, { account: reference, status, name, ...given }): Promise<AccountView> => {
+  { input: changeInput, answer: accountForm },
+  (context, { account: reference, status, name, ...given }) => {
     const limits = readLimits(given)
     const profile = { ...(name !== undefined && { name }), ...readProfile(given) }
     const counts = [limits, profile].map((changes) => Object.keys(changes).length)
@@ -228,28 +258,31 @@ function mergeMetadata(
   return Object.fromEntries([...merged].sort(([left], [right]) => (left < right ? -1 : 1)))
 }
 
-export interface Credited {
-  readonly account_id: string
-  readonly reference: string
-  readonly amount_usd: string
-  readonly balance_usd: string
-  /** True where the same credit is booked already. Then nothing has changed. */
-  readonly repeated: boolean
-}
+const creditInput = z.strictObject({
+  account: accountReference,
+  amount_usd: entryUsd,
+  reference: entryReference,
+  note: note.optional().describe('A text that is stored with the entry.'),
+  /** Books an amount that is probably a mistake; see `book`. */
+  confirm: z
+    .boolean('must be true or false')
+    .default(false)
+    .describe('Book a negative or an unusually large amount without a question.'),
+})
+
+const creditForm = z.strictObject({
+  account_id: z.string(),
+  reference: z.string(),
+  amount_usd: usd,
+  balance_usd: usd,
+  repeated: z.boolean().meta({ description: 'True where this credit was booked before.' }),
+})
+
+export type Credited = Answer<typeof creditForm>
 
 export const creditAccount = operation(
-  z.strictObject({
-    account: accountReference,
-    amount_usd: entryUsd,
-    reference: entryReference,
-    note: note.optional().describe('A text that is stored with the entry.'),
-    /** Books an amount that is probably a mistake; see `book`. */
-    confirm: z
-      .boolean('must be true or false')
-      .default(false)
-      .describe('Book a negative or an unusually large amount without a question.'),
-  }),
-  (context, given): Promise<Credited> =>
+  { input: creditInput, answer: creditForm },
+  (context, given) =>
     context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
       const { amount_usd: amountPicos, reference, confirm: isConfirmed } = given
@@ -314,23 +347,17 @@ function readProfile(given: {
   }
 }
 
-/** An account as operators set it up, with its balance. account-list.ts adds figures. */
-export type AccountView = Readonly<ReturnType<typeof viewAccount>>
-
-export function viewAccount(account: Account) {
+export function viewAccount(account: Account): AccountView {
   return {
     id: account.id,
     name: account.name,
-    /** A suspended or closed account sends no requests. */
     status: account.status,
     balance_usd: formatUsd(account.balancePicos),
     limits: {
-      /** 0 = no limit, here and for `rpm` and `tpm`. */
       daily_usd: formatUsd(account.dailyLimitPicos),
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
       tpm: account.tpm,
-      /** Factor on the list price. */
       price_multiplier: account.priceMultiplierPpm / 1_000_000,
     },
     ...viewProfile(account),
@@ -342,11 +369,8 @@ export function viewAccount(account: Account) {
 function viewProfile(account: Pick<Account, keyof AccountProfile>) {
   return {
     note: account.note,
-    /** E-mail address for alerts; empty = none. */
     contact: account.contact,
-    /** A lower balance raises an alert; 0 = none does. */
     alert_below_usd: formatUsd(account.alertBelowPicos),
-    /** The operator's own id of the account holder. */
     external_id: account.externalId ?? null,
     metadata: account.metadata,
   }

@@ -6,12 +6,8 @@
  */
 import { dayMs } from '../../base/clock.ts'
 import type { Database } from '../../storage/database.ts'
-import {
-  listLatestByActor,
-  readLatestResults,
-  type AuditRun,
-  type AuditScope,
-} from '../store/audit-store.ts'
+import type { AuditScope } from '../store/audit-forms.ts'
+import { listLatestByActor, readLatestResults, type AuditRun } from '../store/audit-store.ts'
 import type { Finding } from './alert-kind.ts'
 import { applyObservation, readFiring } from './raise.ts'
 

@@ -12,7 +12,7 @@ import {
   testTarget,
 } from './targets.ts'
 import { endpoints, exampleNames } from '../endpoint.ts'
-import { moment, pageOf } from '../answer-forms.ts'
+import { moment, pageForm } from '../answer-forms.ts'
 
 const target = z.strictObject({
   id: z.string(),
@@ -67,7 +67,7 @@ export const alertEndpoints = endpoints('alerts', {
     route: 'GET /alerts',
     summary: 'List alert targets, by name.',
     operation: listAlertTargets,
-    answer: pageOf(target),
+    answer: pageForm(target),
   },
   create: {
     route: 'POST /alerts',
@@ -83,14 +83,14 @@ export const alertEndpoints = endpoints('alerts', {
     route: 'GET /alerts/firing',
     summary: 'List the alerts that are firing, oldest first.',
     operation: firingAlerts,
-    answer: pageOf(firingAlert),
+    answer: pageForm(firingAlert),
     example: { account: exampleNames.account },
   },
   deliveries: {
     route: 'GET /alerts/deliveries',
     summary: 'List what became of each message, newest first.',
     operation: alertDeliveries,
-    answer: pageOf(delivery),
+    answer: pageForm(delivery),
     example: { account: exampleNames.account },
   },
   // After the two lists above, which have addresses of the same form.

@@ -8,7 +8,7 @@ import { listModels, listVendors } from './lists.ts'
 import { importPrices } from '../prices/import.ts'
 import { listPrices, type PriceView } from '../prices/versions.ts'
 import { endpoints, fileBodyBytesMax } from '../endpoint.ts'
-import { moment, pageOf } from '../answer-forms.ts'
+import { moment, pageForm } from '../answer-forms.ts'
 
 const fieldChange = z.strictObject({
   field: z.string(),
@@ -106,21 +106,21 @@ export const catalogueEndpoints = endpoints('catalogue', {
     route: 'GET /vendors',
     summary: 'List the vendors, by name.',
     operation: listVendors,
-    answer: pageOf(vendor),
+    answer: pageForm(vendor),
   },
   models: {
     id: 'models.list',
     route: 'GET /models',
     summary: 'List the models, by id.',
     operation: listModels,
-    answer: pageOf(model),
+    answer: pageForm(model),
   },
   prices: {
     id: 'prices.list',
     route: 'GET /prices',
     summary: 'List all prices, past, current and future, in USD per million tokens.',
     operation: listPrices,
-    answer: pageOf(price),
+    answer: pageForm(price),
   },
   importPrices: {
     id: 'prices.import',

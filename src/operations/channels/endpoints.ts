@@ -7,7 +7,7 @@ import { channelHistory, listChannels, showChannel } from './channel-health.ts'
 import { switchChannel } from './channels.ts'
 import { reconcileChannel } from '../reconcile/reconcile.ts'
 import { endpoints, exampleNames, fileBodyBytesMax } from '../endpoint.ts'
-import { moment, pageFields, pageOf, usd } from '../answer-forms.ts'
+import { moment, pageForm, usd } from '../answer-forms.ts'
 
 const times = z.strictObject({ p50: z.int(), p95: z.int() }).nullable()
 
@@ -211,7 +211,7 @@ export const channelEndpoints = endpoints('channels', {
     route: 'GET /channels',
     summary: 'List the channels with their health.',
     operation: listChannels,
-    answer: z.strictObject({ ...healthMoment, ...pageFields(listing) }),
+    answer: z.strictObject({ ...healthMoment, ...pageForm(listing).shape }),
   },
   show: {
     route: 'GET /channels/{channel}',
@@ -223,14 +223,14 @@ export const channelEndpoints = endpoints('channels', {
     route: 'GET /channels/{channel}/history',
     summary: 'List the state changes of a channel, newest first.',
     operation: channelHistory,
-    answer: pageOf(channelChange),
+    answer: pageForm(channelChange),
   },
   changes: {
     id: 'channel-changes.list',
     route: 'GET /channel-changes',
     summary: 'List the state changes of all channels, newest first.',
     operation: channelHistory,
-    answer: pageOf(channelChange),
+    answer: pageForm(channelChange),
   },
   off: {
     route: 'POST /channels/{channel}/off',

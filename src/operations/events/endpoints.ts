@@ -1,12 +1,13 @@
 /** The live feed of events. */
 import { z } from 'zod'
+import { actionForm } from '../actions.ts'
 import { changedAreas, eventKinds } from './event.ts'
 import { feedInput } from './input.ts'
 import { firingAlert } from '../alerts/endpoints.ts'
 import { channelChange } from '../channels/endpoints.ts'
 import { rowOf, type FeedEndpoint } from '../endpoint.ts'
-import { requestLine } from '../requests/endpoints.ts'
-import { action, auditRun } from '../store/endpoints.ts'
+import { requestForm } from '../requests/view.ts'
+import { auditForm } from '../store/audit-forms.ts'
 import { moment } from '../answer-forms.ts'
 
 export const eventFeeds = {
@@ -15,14 +16,14 @@ export const eventFeeds = {
     summary: 'Follow requests, channels, actions, alerts and audits as server-sent events.',
     feed: feedInput,
     events: {
-      request: requestLine,
+      request: requestForm,
       channel: channelChange,
-      action,
+      action: actionForm,
       alert: firingAlert.extend({
         event: z.enum(['firing', 'resolved']),
         resolved_at: moment.nullable(),
       }),
-      audit: auditRun,
+      audit: auditForm,
       changed: z.strictObject({ area: z.enum(changedAreas) }),
       gap: z.strictObject({
         kind: z.enum(eventKinds),

@@ -10,12 +10,32 @@ import {
 } from '../../base/money.ts'
 import type { UsageFigures } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
-import { notFound, operation, timeText, type OperationContext } from '../operation.ts'
-import { viewBudgets } from './budget.ts'
+import { accountStatuses } from '../accounts/accounts.ts'
+import { currency, moment, usd, usdShown } from '../answer-forms.ts'
+import { noInput, notFound, operation, timeText, type OperationContext } from '../operation.ts'
+import { budgetsForm, viewBudgets } from './budget.ts'
 import { getHolder } from './holder-read.ts'
 
+const accountForm = z.strictObject({
+  name: z.string(),
+  status: z.enum(accountStatuses),
+  currency,
+  at: moment,
+  balance: usd,
+  /** What running requests hold; null where no gateway answers. */
+  held: usd.nullable(),
+  /** The balance less that. */
+  available: usd.nullable(),
+  used: z.strictObject({ day_usd: usdShown, month_usd: usdShown }),
+  limits: budgetsForm,
+  /** Zero = no limit. */
+  rpm: z.int(),
+  window_minutes: z.int(),
+  tpm: z.int(),
+})
+
 export const holderAccount = operation(
-  z.strictObject({}),
+  { input: noInput, answer: accountForm },
   async ({ database, clock, readHeld }: OperationContext, _input, accountId: string) => {
     const nowMs = clock.now()
     const { account, figures } = await database.snapshot(async (snapshot) => ({
@@ -24,6 +44,8 @@ export const holderAccount = operation(
     }))
     if (figures === undefined) throw notFound('This account no longer exists.')
     const held = await readHeld?.([accountId])
+    const { dailyLimitPicos: limitPicos } = account
+    const budget = { period: 'day', limitPicos, usedPicos: figures.dailyUsedPicos } as const
     return {
       name: account.name,
       status: account.status,
@@ -31,18 +53,7 @@ export const holderAccount = operation(
       at: timeText(nowMs),
       ...viewMoney(account.balancePicos, held && (held.get(accountId) ?? zeroPicos)),
       used: { day_usd: usdNumber(figures.dailyUsedPicos), month_usd: usdNumber(costOf(figures)) },
-      /** Those that are set. */
-      limits: viewBudgets(
-        [
-          {
-            period: 'day',
-            limitPicos: account.dailyLimitPicos,
-            usedPicos: figures.dailyUsedPicos,
-          },
-        ],
-        nowMs,
-      ),
-      /** Zero = no limit. */
+      limits: viewBudgets([budget], nowMs),
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
       tpm: account.tpm,
@@ -54,9 +65,7 @@ export const holderAccount = operation(
 function viewMoney(balancePicos: Picos, heldPicos: Picos | undefined) {
   return {
     balance: formatUsd(balancePicos),
-    /** What running requests hold; null where no gateway answers. */
     held: heldPicos === undefined ? null : formatUsd(heldPicos),
-    /** The balance less that. */
     available: heldPicos === undefined ? null : formatUsd(subtractPicos(balancePicos, heldPicos)),
   }
 }

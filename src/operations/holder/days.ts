@@ -5,6 +5,7 @@ import { dayMs, utcDay } from '../../base/clock.ts'
 import { formatUsd, usdNumber } from '../../base/money.ts'
 import { readDays, type DayFigures, type DaysQuestion } from '../../ledger/usage.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { count, currency, usd, usdShown } from '../answer-forms.ts'
 import { invalidField, invalid, operation, type OperationContext } from '../operation.ts'
 import { getHolder } from './holder-read.ts'
 
@@ -15,6 +16,8 @@ const linesMax = 10_000
 /** Read in one statement. */
 const partDays = 31
 
+const groups = ['key', 'model'] as const
+
 const day = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/, 'must be a day such as 2027-01-31')
@@ -22,13 +25,36 @@ const day = z
     error: 'must be a day such as 2027-01-31',
   })
 
+const daysInput = z.strictObject({
+  from: day.optional(),
+  to: day.optional(),
+  by: z.enum(groups, 'must be key or model').optional(),
+})
+
+const daysForm = z.strictObject({
+  currency,
+  from: z.iso.date(),
+  to: z.iso.date(),
+  by: z.enum(groups).nullable(),
+  days: z.array(
+    z.strictObject({
+      day: z.iso.date(),
+      key_id: z.string().optional(),
+      key: z.string().optional(),
+      model: z.string().optional(),
+      requests: count,
+      input_tokens: count,
+      output_tokens: count,
+      cache_tokens: count,
+      cost_usd: usdShown,
+      cost: usd,
+    }),
+  ),
+})
+
 /** Both days are included; the last 30 days by default. Days without a charge have no line. */
 export const holderDays = operation(
-  z.strictObject({
-    from: day.optional(),
-    to: day.optional(),
-    by: z.enum(['key', 'model'], 'must be key or model').optional(),
-  }),
+  { input: daysInput, answer: daysForm },
   async ({ database, clock }: OperationContext, { by, ...given }, accountId: string) => {
     const to = given.to ?? utcDay(clock.now())
     const from = given.from ?? utcDay(Date.parse(to) - (usualDays - 1) * dayMs)
@@ -55,7 +81,6 @@ export const holderDays = operation(
         output_tokens: figures.outputTokens,
         cache_tokens: figures.cacheTokens,
         cost_usd: usdNumber(figures.costPicos),
-        /** Exact. */
         cost: formatUsd(figures.costPicos),
       })),
     }

@@ -6,6 +6,7 @@
 import type { z } from 'zod'
 import { findAccount, type Account } from '../../ledger/account-store.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { Answer } from '../answer-forms.ts'
 import { notFound, operation, type Operation, type OperationContext } from '../operation.ts'
 
 export interface HolderQuestion<Input> {
@@ -17,12 +18,12 @@ export interface HolderQuestion<Input> {
 }
 
 /** Makes an operation that reads one account in one snapshot. */
-export function holderRead<Shape extends z.ZodObject, Value>(
-  schema: Shape,
-  read: (question: HolderQuestion<z.output<Shape>>) => Promise<Value>,
-): Operation<Value, Shape, [accountId: string]> {
+export function holderRead<Shape extends z.ZodObject, Form extends z.ZodType>(
+  forms: { readonly input: Shape; readonly answer: Form },
+  read: (question: HolderQuestion<z.output<Shape>>) => Promise<Answer<Form>>,
+): Operation<Answer<Form>, Shape, [accountId: string]> {
   return operation(
-    schema,
+    forms,
     ({ database, clock }: OperationContext, input: z.output<Shape>, accountId: string) =>
       database.snapshot(async (snapshot) => {
         const account = await getHolder(snapshot, accountId)

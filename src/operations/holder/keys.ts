@@ -6,43 +6,58 @@ import { z } from 'zod'
 import { listKeys, type KeyRow } from '../../access/key-store.ts'
 import { usdNumber } from '../../base/money.ts'
 import { keyBudgets, noKeyUsage, readKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
-import { viewKey } from '../keys/key-view.ts'
+import { pageForm, usdShown, type Answer } from '../answer-forms.ts'
+import { keyForm, viewKey } from '../keys/key-view.ts'
 import { pageFields, pageOf } from '../paging.ts'
-import { viewBudgets } from './budget.ts'
+import { budgetsForm, viewBudgets } from './budget.ts'
 import { holderRead } from './holder-read.ts'
 
+const { id, name, head, state, models, expires_at, rpm, tpm } = keyForm.shape
+
+/** A key as operators see it, less what is theirs. Amounts are numbers, limits show what they leave. */
+const holderKeyForm = z.strictObject({
+  id,
+  name,
+  head,
+  state,
+  models,
+  expires_at,
+  used: z.strictObject({ day_usd: usdShown, month_usd: usdShown, total_usd: usdShown }),
+  limits: budgetsForm,
+  rpm,
+  tpm,
+})
+
 export const holderKeys = holderRead(
-  z.strictObject(pageFields),
+  { input: z.strictObject(pageFields), answer: pageForm(holderKeyForm) },
   async ({ snapshot, account, nowMs, input: { cursor, limit } }) => {
     const page = { afterId: cursor ?? '', countMax: limit + 1 }
     const keys = await listKeys(snapshot, { kind: 'client', accountId: account.id }, page)
     const used = await readKeyUsage(snapshot, { keys, atMs: nowMs })
     return pageOf(keys, {
       limit,
-      cursorOf: ({ id }) => id,
+      cursorOf: (key) => key.id,
       view: (key) => viewForHolder(key, used.get(key.id) ?? noKeyUsage, nowMs),
     })
   },
 )
 
-/** A key as operators see it, less what is theirs. Amounts are numbers, limits show what they leave. */
-function viewForHolder(key: KeyRow, usage: KeyUsage, nowMs: number) {
-  const { id, name, head, state, models, expires_at, rpm, tpm } = viewKey(key, usage, nowMs)
+function viewForHolder(key: KeyRow, usage: KeyUsage, nowMs: number): Answer<typeof holderKeyForm> {
+  const view = viewKey(key, usage, nowMs)
   return {
-    id,
-    name,
-    head,
-    state,
-    models,
-    expires_at,
+    id: view.id,
+    name: view.name,
+    head: view.head,
+    state: view.state,
+    models: view.models,
+    expires_at: view.expires_at,
     used: {
       day_usd: usdNumber(usage.dayPicos),
       month_usd: usdNumber(usage.monthPicos),
       total_usd: usdNumber(usage.totalPicos),
     },
-    /** Those that are set. */
     limits: viewBudgets(keyBudgets(key.limits, usage), nowMs),
-    rpm,
-    tpm,
+    rpm: view.rpm,
+    tpm: view.tpm,
   }
 }

@@ -1,6 +1,6 @@
 /** The requests of an account as its holder sees them: what became of each, its tokens and its cost. */
 import { z } from 'zod'
-import { findKey, type KeyRow } from '../../access/key-store.ts'
+import { findKeyNames } from '../../access/key-store.ts'
 import { formatUsd, subtractPicos, usdNumber, zeroPicos } from '../../base/money.ts'
 import { firstExchangeIdAt } from '../../ledger/entry-store.ts'
 import {
@@ -9,13 +9,20 @@ import {
   findSearchEnd,
   listExchanges,
   type RecordedExchange,
-  type Refund,
 } from '../../ledger/exchange-store.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
+import { moment, pageForm, usd, usdShown, type Answer } from '../answer-forms.ts'
 import { fromTime, untilTime } from '../input.ts'
 import { invalidField, notFound, timeText } from '../operation.ts'
 import { cursorText, pageFields, pageOf } from '../paging.ts'
-import { billOf, tokensOf } from '../requests/view.ts'
+import {
+  billForm,
+  endings,
+  requestInFullForm,
+  viewInFull as viewForOperator,
+  viewRequest,
+  type Beside,
+} from '../requests/view.ts'
 import { holderRead } from './holder-read.ts'
 
 const explanations: Readonly<Record<FreeEnding, string>> = {
@@ -27,23 +34,62 @@ const explanations: Readonly<Record<FreeEnding, string>> = {
   failed: 'No vendor gave an answer, and you got an error of the gateway.',
   not_admitted: 'The gateway refused the request before it sent anything to a vendor.',
 }
-const endings = Object.keys(explanations) as [FreeEnding, ...FreeEnding[]]
 
 const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
 
 /** Rows that one question may read, so that a filter with few hits does not keep the store busy. */
 const searchRowsMax = 10_000
 
+const requestsInput = z.strictObject({
+  key: word.optional(),
+  model: word.optional(),
+  outcome: z.enum(endings, `must be one of ${endings.join(', ')}`).optional(),
+  from: fromTime.optional(),
+  to: untilTime.optional(),
+  ...pageFields,
+})
+
+const shown = requestInFullForm.shape
+
+/** What a holder sees of what an operator sees: parsing leaves out every other field. */
+const holderRequestForm = z.object({
+  id: shown.id,
+  vendor_request_id: shown.vendor_request_id,
+  started_at: shown.started_at,
+  ended_at: shown.ended_at,
+  key_id: shown.key_id,
+  vendor: shown.vendor,
+  model: shown.model,
+  operation: shown.operation,
+  stream: shown.stream,
+  outcome: shown.outcome,
+  status: shown.status,
+  code: shown.code,
+  first_event_ms: shown.first_event_ms,
+  input_tokens: shown.input_tokens,
+  output_tokens: shown.output_tokens,
+  cache_tokens: shown.cache_tokens,
+  cost_usd: usdShown,
+  cost: usd,
+  requests: shown.requests,
+})
+
+const inFullForm = holderRequestForm.extend({
+  key: shown.key,
+  explanation: shown.explanation,
+  estimated: z.boolean(),
+  tokens: shown.tokens,
+  calculation: z.string().nullable(),
+  /** The same line by line. */
+  bill: z.object(billForm.omit({ calculation: true }).shape).nullable(),
+  refund: z.strictObject({ amount_usd: usdShown, amount: usd, at: moment }).nullable(),
+  /** The cost less the refund. */
+  paid: usd,
+})
+
 /** The newest first. A page may have fewer than `limit`, or none, and still be followed by another one. */
 export const holderRequests = holderRead(
-  z.strictObject({
-    key: word.optional(),
-    model: word.optional(),
-    outcome: z.enum(endings, `must be one of ${endings.join(', ')}`).optional(),
-    from: fromTime.optional(),
-    to: untilTime.optional(),
-    ...pageFields,
-  }),
+  { input: requestsInput, answer: pageForm(holderRequestForm) },
   async ({ snapshot, account, input }) => {
     const { key, model, outcome, from, to, cursor, limit } = input
     if (from !== undefined && to !== undefined && from >= to)
@@ -58,7 +104,7 @@ export const holderRequests = holderRead(
     const page = pageOf(found, {
       limit,
       cursorOf: ({ exchangeId }) => exchangeId,
-      view: viewRequest,
+      view: viewLine,
     })
     const isCut = end !== undefined && (from === undefined || end > firstExchangeIdAt(from))
     return isCut && page.next_cursor === null ? { ...page, next_cursor: cursorText(end) } : page
@@ -67,67 +113,41 @@ export const holderRequests = holderRead(
 
 /** One request, by the gateway's id or the vendor's. */
 export const holderRequest = holderRead(
-  z.strictObject({ request: z.string().min(1).max(512) }),
+  { input: z.strictObject({ request: z.string().min(1).max(512) }), answer: inFullForm },
   async ({ snapshot, account, input: { request: id } }) => {
     const found = await findExchange(snapshot, { id, accountId: account.id })
     if (found === undefined)
       throw notFound(
         `There is no request ${id} of this account. Requests are kept for some time, and appear when they end.`,
       )
-    const key = await findKey(snapshot, found.keyId)
-    return viewInFull(found, { key, refund: await findRefund(snapshot, found) })
+    const keyNames = await findKeyNames(snapshot, [found.keyId])
+    return viewInFull(found, { keyNames, refund: await findRefund(snapshot, found) })
   },
 )
 
-function viewRequest(exchange: RecordedExchange) {
-  const { charge } = exchange
-  const reported = charge?.usage?.reported
-  const amount = charge?.amountPicos ?? zeroPicos
-  return {
-    id: exchange.exchangeId,
+function viewLine(exchange: RecordedExchange): Answer<typeof holderRequestForm> {
+  return holderRequestForm.parse({
+    ...viewRequest(exchange, new Map()),
     vendor_request_id: exchange.vendorRequestId ?? null,
-    started_at: timeText(exchange.startedAtMs),
-    ended_at: timeText(exchange.endedAtMs),
-    key_id: exchange.keyId,
-    vendor: exchange.vendor,
-    model: exchange.model ?? null,
-    operation: exchange.operation ?? null,
-    stream: exchange.isStream ?? null,
-    outcome: exchange.ending,
-    status: exchange.status,
-    /** Of the gateway's own error. */
-    code: exchange.code ?? null,
-    first_event_ms: exchange.firstEventMs ?? null,
-    input_tokens: reported?.inputTokens ?? 0,
-    output_tokens: reported?.outputTokens ?? 0,
-    cache_tokens: reported?.cacheTokens ?? 0,
-    cost_usd: usdNumber(amount),
-    /** Exact. */
-    cost: formatUsd(amount),
-    /** More than one where the line stands for many refused requests; it shows the first. */
-    requests: exchange.standsFor,
-  }
+    ...costOf(exchange),
+  })
 }
 
-interface Beside {
-  readonly key: Pick<KeyRow, 'name' | 'head'> | undefined
-  readonly refund: Refund | undefined
-}
-
-function viewInFull(exchange: RecordedExchange, { key, refund }: Beside) {
-  const { charge } = exchange
+function costOf({ charge }: RecordedExchange) {
   const amount = charge?.amountPicos ?? zeroPicos
-  const bill = charge === undefined || charge.priceLines === '' ? null : billOf(charge.priceLines)
-  return {
-    ...viewRequest(exchange),
-    key: key === undefined ? null : key.name === '' ? key.head : key.name,
+  return { cost_usd: usdNumber(amount), cost: formatUsd(amount) }
+}
+
+function viewInFull(exchange: RecordedExchange, beside: Beside): Answer<typeof inFullForm> {
+  const { refund } = beside
+  const view = viewForOperator(exchange, beside)
+  const amount = exchange.charge?.amountPicos ?? zeroPicos
+  return inFullForm.parse({
+    ...view,
+    ...costOf(exchange),
     explanation: explanations[exchange.ending],
-    estimated: charge?.marks.includes('estimated') ?? false,
-    /** By class of price. */
-    tokens: tokensOf(charge),
-    calculation: bill?.calculation ?? null,
-    /** The same line by line. */
-    bill: bill === null ? null : withoutCalculation(bill),
+    estimated: view.marks.includes('estimated'),
+    calculation: view.bill?.calculation ?? null,
     refund:
       refund === undefined
         ? null
@@ -136,11 +156,6 @@ function viewInFull(exchange: RecordedExchange, { key, refund }: Beside) {
             amount: formatUsd(refund.amountPicos),
             at: timeText(refund.bookedAtMs),
           },
-    /** Exact: the cost less the refund. */
     paid: formatUsd(subtractPicos(amount, refund?.amountPicos ?? zeroPicos)),
-  }
-}
-
-function withoutCalculation({ calculation: _calculation, ...lines }: ReturnType<typeof billOf>) {
-  return lines
+  })
 }

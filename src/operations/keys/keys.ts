@@ -30,7 +30,7 @@ import {
   tokensPerMinute,
   untilTime,
 } from '../input.ts'
-import { pageOf as pageForm } from '../answer-forms.ts'
+import { pageForm } from '../answer-forms.ts'
 import {
   describeKey,
   describeSettings,

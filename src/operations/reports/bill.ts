@@ -2,41 +2,63 @@
  * The calculation of a charge as statements and the request log show it: count × price of each class,
  * factors, fee. Amounts are exact decimal text in USD.
  */
+import { z } from 'zod'
 import { formatUsd, picos } from '../../base/money.ts'
 import { parsePriceLines, type PricedPart, type PriceLines } from '../../metering/price-lines.ts'
 import { unchangedPpm } from '../../metering/prices.ts'
 import { isUse } from '../../metering/usage.ts'
+import { usd, type Answer } from '../answer-forms.ts'
+
+export const partForm = z.strictObject({
+  model: z.string(),
+  long_context: z.boolean(),
+  /** Factors on these tokens: tier, speed, region. */
+  factors: z.array(z.strictObject({ kind: z.string(), name: z.string(), factor: z.string() })),
+  lines: z.array(
+    z.strictObject({
+      class: z.string(),
+      count: z.int().min(0),
+      price: usd.meta({ description: 'Of one token or one use.' }),
+      amount: usd,
+    }),
+  ),
+})
+
+export const billForm = z.strictObject({
+  /** Count × price of each class, as arithmetic. */
+  calculation: z.string(),
+  parts: z.array(partForm),
+  /** Per exchange. */
+  fee: usd,
+  /** Factor on the sum of parts and fee; the result is rounded up once, to 10⁻¹² USD. */
+  multiplier: z.string(),
+  /** The cap of the charge, where the vendor's counts were implausible. */
+  at_most: usd.nullable(),
+})
 
 /** Views the stored price lines of a charge. */
-export function viewBill(priceLines: string) {
+export function viewBill(priceLines: string): Answer<typeof billForm> {
   const bill = parsePriceLines(priceLines)
   return {
-    /** Count × price of each class, as arithmetic. */
     calculation: calculationText(bill),
     parts: bill.parts.map(viewPart),
-    /** Per exchange. */
     fee: formatUsd(bill.feePicos),
-    /** Factor on the sum of parts and fee; the result is rounded up once, to 10⁻¹² USD. */
     multiplier: ppmText(bill.multiplierPpm),
-    /** The cap of the charge, where the vendor's counts were implausible. */
     at_most: bill.capPicos === undefined ? null : formatUsd(bill.capPicos),
   }
 }
 
-function viewPart(part: PriceLines['parts'][number]) {
+function viewPart(part: PriceLines['parts'][number]): Answer<typeof partForm> {
   return {
     model: part.model,
     long_context: part.isLongContext,
-    /** Factors on these tokens: tier, speed, region. */
     factors: part.modifiers
       .filter(({ ppm }) => ppm !== unchangedPpm)
       .map(({ kind, name, ppm }) => ({ kind, name, factor: ppmText(ppm) })),
     lines: part.lines.map((line) => ({
       class: line.usageClass,
       count: line.count,
-      /** Price of one token or one use. */
       price: formatUsd(line.pricePicos),
-      /** Count × price. */
       amount: formatUsd(line.amountPicos),
     })),
   }

@@ -4,9 +4,9 @@ import { severities } from '../alerts/alert-kind.ts'
 import { showOverview } from './overview.ts'
 import { printReport } from './report-text.ts'
 import { readReport } from './report.ts'
-import { auditResults, auditScopes } from '../store/audit-store.ts'
+import { auditResults, auditScopes } from '../store/audit-forms.ts'
 import { endpoints, rowOf, type StreamEndpoint } from '../endpoint.ts'
-import { moment, pageOf, usd } from '../answer-forms.ts'
+import { moment, pageForm, usd } from '../answer-forms.ts'
 
 const grouped = z.string().nullable().meta({ description: 'Null where the report is not by it.' })
 const count = z.int()
@@ -159,7 +159,7 @@ export const reportEndpoints = endpoints('reports', {
     ...report,
     id: 'reports.read',
     operation: readReport,
-    answer: pageOf(row),
+    answer: pageForm(row),
     csv: reportCsv,
   },
   overview: {

@@ -5,18 +5,47 @@ import { formatUsd, picos, usdNumber, type Picos } from '../../base/money.ts'
 import type { ModelFigures, UsageFigures, UsagePeriod } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
 import { getAccount } from '../accounts/accounts.ts'
+import { currency, usd, type Answer } from '../answer-forms.ts'
 import { accountReference } from '../input.ts'
 import { operation } from '../operation.ts'
 
-export const accountUsage = operation(
-  z.strictObject({
-    account: accountReference,
-    period: z
-      .enum(['day', 'month', 'total'], 'must be day, month or total')
-      .default('day')
-      .describe('The current day or month (UTC), or all time.'),
+const periods = ['day', 'month', 'total'] as const
+
+const usageInput = z.strictObject({
+  account: accountReference,
+  period: z
+    .enum(['day', 'month', 'total'], 'must be day, month or total')
+    .default('day')
+    .describe('The current day or month (UTC), or all time.'),
+})
+
+const ofModel = {
+  requests: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_usd: usd,
+}
+
+const usageForm = z.strictObject({
+  balance_usd: usd,
+  currency,
+  period: z.enum(periods),
+  limits: z.strictObject({
+    daily_usd: usd,
+    daily_used_usd: usd,
+    window_minutes: z.int(),
+    rpm: z.int(),
   }),
-  ({ database, clock }, { account: reference, period }): Promise<AccountUsage> =>
+  usage: z.strictObject({ ...ofModel, cache_tokens: z.int() }),
+  by_model: z.array(z.strictObject({ model: z.string(), ...ofModel })),
+})
+
+/** Amounts are exact decimal text. */
+export type AccountUsage = Answer<typeof usageForm>
+
+export const accountUsage = operation(
+  { input: usageInput, answer: usageForm },
+  ({ database, clock }, { account: reference, period }) =>
     database.snapshot(async (snapshot) => {
       const account = await getAccount(snapshot, reference)
       const atMs = clock.now()
@@ -25,9 +54,6 @@ export const accountUsage = operation(
       return viewUsage(figures, period, formatUsd)
     }),
 )
-
-/** Amounts are exact decimal text. */
-export type AccountUsage = ReturnType<typeof viewUsage<string>>
 
 export type UsageAnswer = ReturnType<typeof usageAnswer>
 

@@ -10,6 +10,7 @@ import type { CreditResult, Entry } from '../../ledger/entry-store.ts'
 import { findBilledExchanges, refund, type BilledExchange } from '../../ledger/refund-store.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
+import { moment, usd, type Answer } from '../answer-forms.ts'
 import { amountUsdMax, note, refundUsd, requestReference } from '../input.ts'
 import {
   conflict,
@@ -20,16 +21,32 @@ import {
   type OperationContext,
 } from '../operation.ts'
 
+const refundInput = z.strictObject({
+  request: requestReference,
+  amount_usd: refundUsd
+    .optional()
+    .describe('A part of the charge, in USD; the whole charge by default.'),
+  reason: note.optional().describe('A text that the statement shows.'),
+})
+
+const refundForm = z.strictObject({
+  request_id: z.string(),
+  account_id: z.string(),
+  account: z.string().meta({ description: 'Name of the account.' }),
+  charge_usd: usd,
+  amount_usd: usd,
+  reason: z.string().nullable(),
+  refunded_at: moment,
+  balance_usd: usd,
+  repeated: z.boolean().meta({ description: 'True where this refund was booked before.' }),
+})
+
+export type Refunded = Answer<typeof refundForm>
+
 /** Gives back the whole charge where no amount is given. Suspended and closed accounts get it, too. */
 export const refundRequest = operation(
-  z.strictObject({
-    request: requestReference,
-    amount_usd: refundUsd
-      .optional()
-      .describe('A part of the charge, in USD; the whole charge by default.'),
-    reason: note.optional().describe('A text that the statement shows.'),
-  }),
-  (context, { request, amount_usd: given, reason }): Promise<Refunded> =>
+  { input: refundInput, answer: refundForm },
+  (context, { request, amount_usd: given, reason }) =>
     context.database.transact(async (transaction) => {
       const exchange = await getBilled(transaction, request)
       const { exchangeId, accountId, chargePicos } = exchange
@@ -55,26 +72,12 @@ export const refundRequest = operation(
         reason: entry.note ?? null,
         refunded_at: timeText(entry.createdAtMs),
         balance_usd: formatUsd(balancePicos),
-        /** True where the same refund is booked already. Then nothing has changed. */
         repeated: result.kind === 'repeated',
       }
       if (!refunded.repeated) await recordRefund(context, transaction, refunded)
       return refunded
     }),
 )
-
-export interface Refunded {
-  readonly request_id: string
-  readonly account_id: string
-  /** Its name. */
-  readonly account: string
-  readonly charge_usd: string
-  readonly amount_usd: string
-  readonly reason: string | null
-  readonly refunded_at: string
-  readonly balance_usd: string
-  readonly repeated: boolean
-}
 
 async function getBilled(transaction: Transaction, id: string): Promise<BilledExchange> {
   const [exchange, ...others] = await findBilledExchanges(transaction, id)

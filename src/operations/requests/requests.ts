@@ -10,10 +10,11 @@ import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import { findExchange, findRefund, listExchanges } from '../../ledger/exchange-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
+import { pageForm } from '../answer-forms.ts'
 import { accountReference, fromTime, untilTime } from '../input.ts'
 import { invalidField, notFound, operation, timeText } from '../operation.ts'
-import { pageFields, pageOf, type Page } from '../paging.ts'
-import { viewInFull, viewRequest, type RequestInFull, type RequestView } from './view.ts'
+import { pageFields, pageOf } from '../paging.ts'
+import { requestForm, requestInFullForm, viewInFull, viewRequest } from './view.ts'
 
 const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]
 
@@ -35,23 +36,25 @@ const statusRange = z
 
 const name = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
 
+const requestsInput = z.strictObject({
+  account: accountReference.optional(),
+  key: name.optional().describe('Id of the key.'),
+  model: name.optional().describe('Model as requested.'),
+  channel: name.optional().describe('Channel whose answer the client got.'),
+  status: statusRange.optional().describe('Status such as 402, or 4xx.'),
+  code: z
+    .enum(errorCodes, 'must be a code of docs/errors.md')
+    .optional()
+    .describe('Error code such as ledger.insufficient_balance.'),
+  from: fromTime.optional(),
+  to: untilTime.optional(),
+  ...pageFields,
+})
+
 /** Lists requests, the newest first. */
 export const listRequests = operation(
-  z.strictObject({
-    account: accountReference.optional(),
-    key: name.optional().describe('Id of the key.'),
-    model: name.optional().describe('Model as requested.'),
-    channel: name.optional().describe('Channel whose answer the client got.'),
-    status: statusRange.optional().describe('Status such as 402, or 4xx.'),
-    code: z
-      .enum(errorCodes, 'must be a code of docs/errors.md')
-      .optional()
-      .describe('Error code such as ledger.insufficient_balance.'),
-    from: fromTime.optional(),
-    to: untilTime.optional(),
-    ...pageFields,
-  }),
-  (context, { account, key, from, to, cursor, limit, ...filter }): Promise<Page<RequestView>> => {
+  { input: requestsInput, answer: pageForm(requestForm) },
+  (context, { account, key, from, to, cursor, limit, ...filter }) => {
     if (from !== undefined && to !== undefined && from >= to)
       throw invalidField('to', 'must be after from')
     return context.database.snapshot(async (snapshot) => {
@@ -90,10 +93,8 @@ async function findOwner(
 
 /** Shows one request, by the gateway's id or the vendor's. */
 export const showRequest = operation(
-  z.strictObject({
-    request: name.describe("Its x-turnpike-request-id, or the vendor's own id."),
-  }),
-  (context, { request: id }): Promise<RequestInFull> =>
+  { input: z.strictObject({ request: name }), answer: requestInFullForm },
+  (context, { request: id }) =>
     context.database.snapshot(async (snapshot) => {
       const found = await findExchange(snapshot, { id })
       if (found === undefined) throw notFound(await missing(snapshot, id))

@@ -1,20 +1,125 @@
 /** How the request log shows a request. Amounts are exact decimal text in USD. */
+import { z } from 'zod'
 import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { formatUsd } from '../../base/money.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { RecordedCharge, RecordedExchange, Refund } from '../../ledger/exchange-store.ts'
 import { usageClasses } from '../../metering/usage.ts'
+import { count, moment, usd, type Answer } from '../answer-forms.ts'
 import { timeText } from '../operation.ts'
-import { viewBill } from '../reports/bill.ts'
+import { partForm, viewBill } from '../reports/bill.ts'
 import { explainAttempts, explainCharge } from './explain.ts'
 
-export type RequestView = ReturnType<typeof viewRequest>
+const explanations: Readonly<Record<FreeEnding, string>> = {
+  completed: 'The client got the whole answer.',
+  client_left: 'The client left before it had the whole answer.',
+  upstream_cut: 'The vendor broke off after the answer had begun.',
+  gateway_cut: 'The gateway ended the answer: it took too long, or the gateway stopped.',
+  refused: "The vendor refused the request, and the client got the vendor's error.",
+  failed: 'No channel gave an answer, and the client got an error of the gateway.',
+  not_admitted: 'The gateway refused the request before it sent anything to a vendor.',
+}
+
+export const endings = Object.keys(explanations) as [FreeEnding, ...FreeEnding[]]
+
+const milliseconds = z.number().min(0).nullable()
+
+/** A line of the list. */
+export const requestForm = z.strictObject({
+  id: z.string().meta({ description: 'The same as the header x-turnpike-request-id.' }),
+  started_at: moment,
+  account_id: z.string(),
+  account: z.string(),
+  key_id: z.string(),
+  key: z
+    .string()
+    .nullable()
+    .meta({ description: 'Name of the key, or its head where it has none.' }),
+  vendor: z.string(),
+  model: z.string().nullable(),
+  operation: z.string().nullable(),
+  stream: z.boolean().nullable(),
+  channel: z.string().nullable().meta({ description: 'Whose answer the client got.' }),
+  outcome: z.enum(endings),
+  status: z.int(),
+  code: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where the gateway answered with an error; docs/errors.md has each.' }),
+  input_tokens: count,
+  output_tokens: count,
+  cache_tokens: count,
+  cost_usd: usd,
+  first_event_ms: milliseconds,
+  attempt_count: count.meta({ description: 'More than one: a retry or a failover.' }),
+  /** Of the last request that the line counts. */
+  ended_at: moment,
+  client: z.string().nullable().meta({ description: 'Family of the user agent.' }),
+  requests: z
+    .int()
+    .min(1)
+    .meta({ description: 'How many requests the line stands for; it shows the first.' }),
+})
+
+export type RequestView = Answer<typeof requestForm>
+
+/** Names of classes and factors are those of the catalogue. */
+export const billForm = z.strictObject({
+  calculation: z.string(),
+  parts: z.array(
+    partForm.extend({
+      lines: z.array(z.strictObject({ class: z.string(), count, price_usd: usd, amount_usd: usd })),
+    }),
+  ),
+  fee_usd: usd,
+  multiplier: z.string(),
+  at_most_usd: usd.nullable(),
+})
+
+export const requestInFullForm = requestForm.extend({
+  vendor_request_id: z.string().nullable(),
+  explanation: z.string(),
+  charge_explanation: z.string().meta({ description: 'Why the account paid, or why not.' }),
+  error: z
+    .strictObject({ meaning: z.string(), advice: z.string() })
+    .nullable()
+    .meta({ description: 'What `code` means and what to do, as Markdown.' }),
+  /** None where the request was not sent. */
+  attempts: z.array(
+    z.strictObject({
+      channel: z.string(),
+      status: z.int().nullable(),
+      class: z.string(),
+      meaning: z.string(),
+      blame: z
+        .enum(['channel', 'client', 'none'])
+        .nullable()
+        .meta({ description: 'Whose fault it was; null where the attempt did not fail.' }),
+      next: z
+        .enum(['retry', 'failover'])
+        .nullable()
+        .meta({ description: 'What followed; null after the last attempt.' }),
+      started_ms: z.number().min(0).meta({ description: 'From the start of the request.' }),
+      first_event_ms: milliseconds,
+      duration_ms: z.number().min(0),
+    }),
+  ),
+  tokens: z.record(z.string(), count).meta({ description: 'By class of price.' }),
+  marks: z.array(z.string()),
+  bill: billForm.nullable(),
+  refund: z.strictObject({ amount_usd: usd, reason: z.string().nullable(), at: moment }).nullable(),
+  /** Null where the channel has no cost prices. */
+  own_cost_usd: usd.nullable(),
+  lost_cost_usd: usd.meta({ description: 'Estimated, of attempts that no account pays.' }),
+  address: z.string().nullable(),
+})
+
+export type RequestInFull = Answer<typeof requestInFullForm>
 
 /** Names of keys by id. */
 export type KeyNames = ReadonlyMap<string, string>
 
-/** A line of the list. */
-export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames) {
+export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames): RequestView {
   const { charge } = exchange
   const reported = charge?.usage?.reported
   return {
@@ -23,7 +128,6 @@ export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames) {
     account_id: exchange.accountId,
     account: exchange.accountName,
     key_id: exchange.keyId,
-    /** Its name, or the head of a key without one. */
     key: keyNames.get(exchange.keyId) ?? null,
     vendor: exchange.vendor,
     model: exchange.model ?? null,
@@ -39,46 +143,21 @@ export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames) {
     cost_usd: costOf(charge),
     first_event_ms: exchange.firstEventMs ?? null,
     attempt_count: exchange.attempts.length,
-    /** Of the last request that the line counts. */
     ended_at: timeText(exchange.endedAtMs),
     client: exchange.client === '' ? null : exchange.client,
-    /** More than one where the line stands for many requests; it shows the first. */
     requests: exchange.standsFor,
   }
 }
 
-const explanations: Readonly<Record<FreeEnding, string>> = {
-  completed: 'The client got the whole answer.',
-  client_left: 'The client left before it had the whole answer.',
-  upstream_cut: 'The vendor broke off after the answer had begun.',
-  gateway_cut: 'The gateway ended the answer: it took too long, or the gateway stopped.',
-  refused: "The vendor refused the request, and the client got the vendor's error.",
-  failed: 'No channel gave an answer, and the client got an error of the gateway.',
-  not_admitted: 'The gateway refused the request before it sent anything to a vendor.',
-}
-
-/** Names of classes and factors are those of the catalogue. */
-interface BillView {
-  calculation: string
-  parts: {
-    model: string
-    long_context: boolean
-    factors: { kind: string; name: string; factor: string }[]
-    lines: { class: string; count: number; price_usd: string; amount_usd: string }[]
-  }[]
-  fee_usd: string
-  multiplier: string
-  at_most_usd: string | null
-}
-
-interface Beside {
+export interface Beside {
   readonly keyNames: KeyNames
   readonly refund: Refund | undefined
 }
 
-export type RequestInFull = ReturnType<typeof viewInFull>
-
-export function viewInFull(exchange: RecordedExchange, { keyNames, refund }: Beside) {
+export function viewInFull(
+  exchange: RecordedExchange,
+  { keyNames, refund }: Beside,
+): RequestInFull {
   const { charge } = exchange
   const texts = explainAttempts(exchange)
   return {
@@ -86,9 +165,7 @@ export function viewInFull(exchange: RecordedExchange, { keyNames, refund }: Bes
     vendor_request_id: exchange.vendorRequestId ?? null,
     explanation: explanations[exchange.ending],
     charge_explanation: explainCharge(exchange),
-    /** Of `code`. */
     error: viewError(exchange.code),
-    /** None where the request was not sent. */
     attempts: exchange.attempts.map((attempt, index) => ({
       channel: attempt.channel,
       status: attempt.status,
@@ -100,28 +177,22 @@ export function viewInFull(exchange: RecordedExchange, { keyNames, refund }: Bes
       first_event_ms: attempt.firstEventMs,
       duration_ms: attempt.durationMs,
     })),
-    /** By class of price. */
     tokens: tokensOf(charge),
     marks: [...(charge?.marks ?? [])],
     bill: charge === undefined || charge.priceLines === '' ? null : billOf(charge.priceLines),
-    refund:
-      refund === undefined
-        ? null
-        : {
-            amount_usd: formatUsd(refund.amountPicos),
-            reason: refund.note ?? null,
-            at: timeText(refund.bookedAtMs),
-          },
-    /** Null where the channel has no cost prices. */
+    refund: refund === undefined ? null : viewRefund(refund),
     own_cost_usd: charge?.ownCostPicos === undefined ? null : formatUsd(charge.ownCostPicos),
-    /** Estimated, of attempts and answers that no account pays. */
     lost_cost_usd: charge === undefined ? '0' : formatUsd(charge.operatorCostPicos),
     address: exchange.address === '' ? null : exchange.address,
   }
 }
 
+function viewRefund({ amountPicos, note, bookedAtMs }: Refund) {
+  return { amount_usd: formatUsd(amountPicos), reason: note ?? null, at: timeText(bookedAtMs) }
+}
+
 /** Null without a code, and for a code of another release. */
-function viewError(code: string | undefined): { meaning: string; advice: string } | null {
+function viewError(code: string | undefined): RequestInFull['error'] {
   const fact = Object.entries(errorCatalogue).find(([name]) => name === code)?.[1]
   return fact === undefined ? null : { meaning: fact.meaning, advice: fact.advice }
 }
@@ -130,7 +201,7 @@ function costOf(charge: RecordedCharge | undefined): string {
   return charge === undefined ? '0' : formatUsd(charge.amountPicos)
 }
 
-export function tokensOf(charge: RecordedCharge | undefined): Record<string, number> {
+function tokensOf(charge: RecordedCharge | undefined): Record<string, number> {
   const sums: Record<string, number> = {}
   for (const { counts } of charge?.usage?.parts ?? [])
     for (const usageClass of usageClasses) {
@@ -140,7 +211,7 @@ export function tokensOf(charge: RecordedCharge | undefined): Record<string, num
   return sums
 }
 
-export function billOf(priceLines: string): BillView {
+function billOf(priceLines: string): Answer<typeof billForm> {
   const { calculation, parts, fee, multiplier, at_most: atMost } = viewBill(priceLines)
   return {
     calculation,

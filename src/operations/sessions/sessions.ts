@@ -27,19 +27,22 @@ import {
 } from '../../access/session-store.ts'
 import { minuteMs } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import { hashSecret } from '../../access/key.ts'
+import { adminRoles, hashSecret } from '../../access/key.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
-import { conflict, operation, timeText, type OperationContext } from '../operation.ts'
+import { moment, type Answer } from '../answer-forms.ts'
+import { conflict, noInput, operation, timeText, type OperationContext } from '../operation.ts'
 
-export interface SessionView {
-  readonly token_id: string
-  readonly token_name: string
-  readonly role: LiveSession['role']
-  readonly created_at: string
-  readonly expires_at: string
-  readonly idle_minutes: number
-}
+export const sessionForm = z.strictObject({
+  token_id: z.string().meta({ description: 'The admin token whose rights the session has.' }),
+  token_name: z.string(),
+  role: z.enum(adminRoles),
+  created_at: moment,
+  expires_at: moment.meta({ description: 'The session ends then, however much it is used.' }),
+  idle_minutes: z.int().meta({ description: 'It ends after so long without use by a person.' }),
+})
+
+type SessionView = Answer<typeof sessionForm>
 
 export function viewSession(session: Omit<LiveSession, 'kind' | 'idHash'>): SessionView {
   return {
@@ -118,20 +121,25 @@ async function addSession(transaction: Transaction, token: KeyRow, nowMs: number
   return { secret, session }
 }
 
-export interface ListedSession {
-  readonly created_at: string
-  readonly last_used_at: string
-  readonly expires_at: string
-  readonly current: boolean
-}
+const sessionsForm = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      created_at: moment,
+      last_used_at: moment.meta({ description: 'By a person; up to a minute old.' }),
+      expires_at: moment,
+      current: z.boolean().meta({ description: 'The session of this request.' }),
+    }),
+  ),
+  next_cursor: z.null(),
+})
 
 /** Lists the sessions of the token that asks, newest first. There are few. */
-export const listSessions = operation(z.strictObject({}), async (context) => {
+export const listSessions = operation({ input: noInput, answer: sessionsForm }, async (context) => {
   const { database, clock, actor, session } = context
   const nowMs = clock.now()
   const ages = { nowMs, usedSinceMs: nowMs - sessionIdleMs }
   const rows = await listSessionRows(database, actor, ages)
-  const items = rows.map((row): ListedSession => ({
+  const items = rows.map((row) => ({
     created_at: timeText(row.createdAtMs),
     last_used_at: timeText(row.lastUsedAtMs),
     expires_at: timeText(row.expiresAtMs),
@@ -148,8 +156,12 @@ export async function endSession(context: OperationContext, idHash: string): Pro
   })
 }
 
+export const endedForm = z.strictObject({
+  ended: z.int().meta({ description: 'How many sessions.' }),
+})
+
 /** Ends all sessions of the token that asks. */
-export const endSessions = operation(z.strictObject({}), (context) =>
+export const endSessions = operation({ input: noInput, answer: endedForm }, (context) =>
   context.database.transact(async (transaction) => {
     const nowMs = context.clock.now()
     const ages = { nowMs, usedSinceMs: nowMs - sessionIdleMs }
@@ -176,7 +188,7 @@ export interface SignInCode {
  * Makes a code for the oldest token with the role owner that is valid. Its session has that token's rights,
  * so only who may read and write the store itself calls this.
  */
-export const createSignInCode = operation(z.strictObject({}), (context): Promise<SignInCode> => {
+export const createSignInCode = operation({ input: noInput }, (context): Promise<SignInCode> => {
   const { clock, database } = context
   return database.transact(async (transaction) => {
     const nowMs = clock.now()

@@ -4,34 +4,37 @@ import { listKeys } from '../../access/key-store.ts'
 import { findAccountByName } from '../../ledger/account-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
-import { listActions, readSequence, type ActionView } from '../actions.ts'
+import { actionForm, listActions, type ActionView } from '../actions.ts'
+import { pageForm } from '../answer-forms.ts'
 import { accountReference, fromTime, untilTime } from '../input.ts'
 import { operation } from '../operation.ts'
-import { pageFields, pageOf, type Page } from '../paging.ts'
+import { pageFields, pageOf, readSequence } from '../paging.ts'
 
 const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
 const actionWord = /^[a-z_-]{1,40}(\.[a-z_-]{1,40})?$/
 
+const actionsInput = z.strictObject({
+  account: accountReference
+    .optional()
+    .describe('Only on this account, its keys and tokens, by name or id.'),
+  action: z
+    .string('must be text')
+    .regex(actionWord, 'must be an action such as key.revoke, or an area such as key')
+    .optional()
+    .describe('Only this action, such as `key.revoke`, or its area, such as `key`.'),
+  actor: word
+    .optional()
+    .describe('Only by this admin token (name or id), or by such as `cli:LOGIN`.'),
+  subject: word.optional().describe('Only on this: the id or name of the changed thing.'),
+  from: fromTime.optional(),
+  to: untilTime.optional(),
+  ...pageFields,
+})
+
 /** Returns what operators have done, newest first. */
 export const recentActions = operation(
-  z.strictObject({
-    account: accountReference
-      .optional()
-      .describe('Only on this account, its keys and tokens, by name or id.'),
-    action: z
-      .string('must be text')
-      .regex(actionWord, 'must be an action such as key.revoke, or an area such as key')
-      .optional()
-      .describe('Only this action, such as `key.revoke`, or its area, such as `key`.'),
-    actor: word
-      .optional()
-      .describe('Only by this admin token (name or id), or by such as `cli:LOGIN`.'),
-    subject: word.optional().describe('Only on this: the id or name of the changed thing.'),
-    from: fromTime.optional(),
-    to: untilTime.optional(),
-    ...pageFields,
-  }),
-  async ({ database }, { cursor, limit, ...filter }): Promise<Page<ActionView>> => {
+  { input: actionsInput, answer: pageForm(actionForm) },
+  async ({ database }, { cursor, limit, ...filter }) => {
     const actions = await listActions(database, {
       before: readSequence(cursor),
       action: filter.action,

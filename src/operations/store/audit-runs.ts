@@ -6,33 +6,21 @@ import { z } from 'zod'
 import { GatewayError } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import type { Database } from '../../storage/database.ts'
-import { invalidField, notFound, operation, refusalOf, timeText } from '../operation.ts'
-import { pageFields, pageOf, type Page } from '../paging.ts'
-import { auditLedger, type AuditView } from './audit.ts'
+import { pageForm } from '../answer-forms.ts'
+import { noInput, notFound, operation, refusalOf, timeText } from '../operation.ts'
+import { pageFields, pageOf, readSequence } from '../paging.ts'
+import { auditLedger } from './audit.ts'
 import {
-  findAudit,
-  insertAudit,
-  listAudits,
-  type AuditResult,
-  type AuditRun,
-  type AuditScope,
-} from './audit-store.ts'
-
-/** A line of the list. */
-export type AuditRunView = Readonly<ReturnType<typeof viewRun>>
-
-export interface AuditRunInFull extends AuditRunView {
-  /** The first 100; `counts.differences` counts all. */
-  readonly differences: AuditView['differences']
-}
-
-export interface AuditDone extends AuditRunInFull {
-  /** False where the store could not be written: then no list shows this audit. */
-  readonly is_recorded: boolean
-}
+  auditDoneForm,
+  auditForm,
+  auditInFullForm,
+  type AuditRunView,
+  type AuditView,
+} from './audit-forms.ts'
+import { findAudit, insertAudit, listAudits, type AuditRun } from './audit-store.ts'
 
 /** Audits everything. Gateways may run meanwhile. */
-export const runAudit = operation(z.strictObject({}), async (context): Promise<AuditDone> => {
+export const runAudit = operation({ input: noInput, answer: auditDoneForm }, async (context) => {
   const { clock, actor, auditInBackground = () => auditLedger(context) } = context
   const startedMs = clock.monotonic()
   const begun = { scope: 'full', actor, startedAtMs: clock.now() } as const
@@ -53,8 +41,8 @@ export const runAudit = operation(z.strictObject({}), async (context): Promise<A
 
 /** Lists audits, the newest first. */
 export const listAuditRuns = operation(
-  z.strictObject(pageFields),
-  async ({ database }, { cursor, limit }): Promise<Page<AuditRunView>> => {
+  { input: z.strictObject(pageFields), answer: pageForm(auditForm) },
+  async ({ database }, { cursor, limit }) => {
     const rows = await listAudits(database, {
       beforeSequence: readSequence(cursor),
       countMax: limit + 1,
@@ -63,21 +51,15 @@ export const listAuditRuns = operation(
   },
 )
 
-function readSequence(cursor: string | undefined): number {
-  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
-  throw invalidField('cursor', 'must be the next_cursor of a page')
-}
+const auditId = z
+  .string('must be the id of an audit')
+  .min(1, 'must be the id of an audit')
+  .describe('As turnpike audit list shows it.')
 
 /** Shows one audit with its differences. */
 export const showAuditRun = operation(
-  z.strictObject({
-    id: z
-      .string('must be the id of an audit')
-      .min(1, 'must be the id of an audit')
-      .describe('As turnpike audit list shows it.'),
-  }),
-  async ({ database }, { id }): Promise<AuditRunInFull> => {
+  { input: z.strictObject({ id: auditId }), answer: auditInFullForm },
+  async ({ database }, { id }) => {
     const run = await findAudit(database, id)
     if (run === undefined)
       throw notFound(
@@ -145,22 +127,17 @@ function errorText(error: unknown): string {
   return text.slice(0, errorLengthMax)
 }
 
-export function viewRun(run: AuditRun) {
-  const result: AuditResult = run.result
-  const scope: AuditScope = run.scope
+export function viewRun(run: AuditRun): AuditRunView {
   return {
     id: run.id,
     at: timeText(run.startedAtMs),
     duration_ms: Math.round(run.durationMs),
     actor: run.actor,
-    /** `full`: everything; `recent`: rows since the checkpoints. */
-    scope,
-    result,
-    clean: result === 'passed',
-    /** Exchanges before this moment are removed and were not audited; null = all were. */
+    scope: run.scope,
+    result: run.result,
+    clean: run.result === 'passed',
     exchanges_from: run.exchangesFromMs === 0 ? null : timeText(run.exchangesFromMs),
     counts: run.counts,
-    /** Why it could not run. */
     error: run.error ?? null,
   }
 }

@@ -4,14 +4,7 @@
  */
 import { dayMs } from '../../base/clock.ts'
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
-import type { AuditView } from './audit.ts'
-
-/** `full`: everything. `recent`: rows since the checkpoints. */
-export const auditScopes = ['full', 'recent'] as const
-export type AuditScope = (typeof auditScopes)[number]
-
-export const auditResults = ['passed', 'failed', 'not_run'] as const
-export type AuditResult = (typeof auditResults)[number]
+import { auditScopes, type AuditResult, type AuditScope, type AuditView } from './audit-forms.ts'
 
 export interface AuditRun {
   readonly id: string

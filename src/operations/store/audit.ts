@@ -6,9 +6,7 @@ import { readBill } from '../../metering/price-lines.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { timeText } from '../operation.ts'
-import type { AuditView } from './audit-view.ts'
-
-export type { AuditView } from './audit-view.ts'
+import type { AuditView } from './audit-forms.ts'
 
 /** Audits everything and writes nothing. Gateways may run meanwhile. */
 export async function auditLedger(context: { readonly database: Database }): Promise<AuditView> {

@@ -6,10 +6,9 @@
  */
 import { open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { z } from 'zod'
 import { InvariantError } from '../../base/errors.ts'
 import { beginFile, removeUnfinished } from '../../storage/backup.ts'
-import { conflict, operation, timeText, type OperationContext } from '../operation.ts'
+import { conflict, noInput, operation, timeText, type OperationContext } from '../operation.ts'
 import {
   backupAction,
   downloadAction,
@@ -95,7 +94,7 @@ export function createCopies(
 
 /** Copies the store, opens the copy and audits it, for a reader on another machine. */
 export const downloadBackup = operation(
-  z.strictObject({}),
+  { input: noInput },
   async (context: OperationContext): Promise<BackupDownload> => {
     const { database, clock, openCopy } = context
     if (database.dialect !== 'sqlite') throw usesPostgres()

@@ -21,7 +21,8 @@ import type { StoreLocation } from '../../storage/location.ts'
 import { lockStore } from '../../storage/sqlite/lock.ts'
 import { readSchemaState } from '../../storage/migrate.ts'
 import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
-import { auditLedger, type AuditView } from './audit.ts'
+import { auditLedger } from './audit.ts'
+import type { AuditView } from './audit-forms.ts'
 import type { CheckedCopy } from './open-copy.ts'
 import { recordAction } from '../actions.ts'
 import {
@@ -58,7 +59,7 @@ const nameAnother = 'Name another file.'
 
 /** Copies the store to a new file, opens the copy and audits it. The file must not exist. */
 export const backupStore = operation(
-  z.strictObject({ file: z.string().min(1, 'must name a file') }),
+  { input: z.strictObject({ file: z.string().min(1, 'must name a file') }) },
   async (context, given): Promise<BackupView> => {
     const { database, clock } = context
     const file = resolve(given.file)

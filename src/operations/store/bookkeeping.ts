@@ -11,7 +11,7 @@ import { GatewayError, type ErrorCode } from '../../base/errors.ts'
 import type { Random } from '../../base/random.ts'
 import type { RetentionReport } from '../../ledger/exchange-retention.ts'
 import { conflict, valueOf, type Outcome } from '../operation.ts'
-import type { AuditView } from './audit.ts'
+import type { AuditView } from './audit-forms.ts'
 import type { CheckedCopy } from './open-copy.ts'
 
 export interface BookkeepingOptions {

@@ -17,26 +17,31 @@ import { reviewSinceCheckpoints } from './audit.ts'
 import { readLatestResults } from './audit-store.ts'
 import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
 import { readSnapshot } from '../channels/channel-check.ts'
-import { operation, timeText, type OperationContext } from '../operation.ts'
+import type { Answer } from '../answer-forms.ts'
+import { noInput, operation, timeText, type OperationContext } from '../operation.ts'
 
-interface Finding {
-  readonly area: 'store' | 'ledger' | 'proxies' | 'catalogue' | 'vendors' | 'access'
-  readonly status: 'ok' | 'advice' | 'problem'
-  /** What was found and, for advice and problems, what to do. */
-  readonly message: string
-}
-
-export interface Diagnosis {
+const diagnosisForm = z.strictObject({
   /** False where a finding is a problem. */
-  readonly ok: boolean
-  /** Of the process that examined, by key, without secrets. */
-  readonly settings: Readonly<Record<string, string>>
-  readonly findings: readonly Finding[]
-}
+  ok: z.boolean(),
+  settings: z.record(z.string(), z.string()).meta({
+    description: 'Settings of the gateway that examined, without secrets.',
+  }),
+  findings: z.array(
+    z.strictObject({
+      area: z.enum(['store', 'ledger', 'proxies', 'catalogue', 'vendors', 'access']),
+      status: z.enum(['ok', 'advice', 'problem']),
+      /** What was found and, for advice and problems, what to do. */
+      message: z.string(),
+    }),
+  ),
+})
+
+export type Diagnosis = Answer<typeof diagnosisForm>
+type Finding = Diagnosis['findings'][number]
 
 const proxiesShownMax = 10
 
-export const diagnose = operation(z.strictObject({}), async (context): Promise<Diagnosis> => {
+export const diagnose = operation({ input: noInput, answer: diagnosisForm }, async (context) => {
   const settings = settingTexts(context)
   const outdated = await findOutdatedSchema(context)
   if (outdated !== undefined) return { ok: false, settings, findings: [outdated] }

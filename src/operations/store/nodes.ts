@@ -4,50 +4,57 @@ import { dayMs } from '../../base/clock.ts'
 import {
   isRunning,
   listNodes as readNodes,
-  listUncleanStops,
   readStoreTime,
   type GatewayNode,
 } from '../../storage/node-store.ts'
-import { operation, timeOrNull, timeText } from '../operation.ts'
+import { moment, type Answer } from '../answer-forms.ts'
+import { noInput, operation, timeOrNull, timeText } from '../operation.ts'
+import { readUncleanStops, uncleanStopForm } from '../unclean-stops.ts'
 
 const stopDays = 30
 
-/** `stopped` = it has said goodbye; `missing` = it has not, and its heartbeat is overdue. */
-export const nodeStates = ['running', 'draining', 'stopped', 'missing'] as const
+const nodesForm = z.strictObject({
+  at: moment.meta({ description: "The store's time; every age counts from here." }),
+  nodes: z.array(
+    z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      region: z.string(),
+      version: z.string(),
+      commit: z.string().nullable(),
+      state: z.enum(['running', 'draining', 'stopped', 'missing']).meta({
+        description: 'missing: without a heartbeat and without a goodbye; stopped: ended cleanly.',
+      }),
+      started_at: moment,
+      seen_at: moment.meta({ description: 'Its last heartbeat.' }),
+      age_ms: z.number(),
+      stopped_at: moment.nullable(),
+    }),
+  ),
+  unclean_stops: z
+    .array(uncleanStopForm)
+    .meta({ description: 'Of the last 30 days, oldest first.' }),
+})
+
+export type NodeList = Answer<typeof nodesForm>
+type NodeView = NodeList['nodes'][number]
 
 /** Lists the gateways by start, and the unclean stops of the last 30 days, oldest first. */
-export const listNodes = operation(z.strictObject({}), async (context): Promise<NodeList> => {
+export const listNodes = operation({ input: noInput, answer: nodesForm }, async (context) => {
   const { database, clock } = context
   const nowMs = await readStoreTime(database, clock)
   return database.snapshot(async (snapshot) => ({
     at: timeText(nowMs),
     nodes: (await readNodes(snapshot)).map((node) => viewNode(node, nowMs)),
-    unclean_stops: (
-      await listUncleanStops(snapshot, {
-        fromMs: nowMs - stopDays * dayMs,
-        toMs: nowMs + dayMs,
-        nowMs,
-      })
-    ).map(({ name, fromMs, toMs }) => ({
-      node: name,
-      from: timeText(fromMs),
-      to: timeOrNull(toMs),
-    })),
+    unclean_stops: await readUncleanStops(snapshot, {
+      fromMs: nowMs - stopDays * dayMs,
+      toMs: nowMs + dayMs,
+      nowMs,
+    }),
   }))
 })
 
-export interface NodeList {
-  /** The store's time; every age counts from here. */
-  readonly at: string
-  readonly nodes: readonly ReturnType<typeof viewNode>[]
-  readonly unclean_stops: readonly {
-    readonly node: string
-    readonly from: string
-    readonly to: string | null
-  }[]
-}
-
-function viewNode(node: GatewayNode, nowMs: number) {
+function viewNode(node: GatewayNode, nowMs: number): NodeView {
   return {
     id: node.id,
     name: node.name,
@@ -62,7 +69,7 @@ function viewNode(node: GatewayNode, nowMs: number) {
   }
 }
 
-function stateOf(node: GatewayNode, nowMs: number): (typeof nodeStates)[number] {
+function stateOf(node: GatewayNode, nowMs: number): NodeView['state'] {
   if (node.endedAtMs !== undefined) return 'stopped'
   if (!isRunning(node, nowMs)) return 'missing'
   return node.isDraining ? 'draining' : 'running'

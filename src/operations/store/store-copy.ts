@@ -19,7 +19,8 @@ import {
   type CopyOptions,
 } from '../../storage/store-copy.ts'
 import { listHoldLeases } from '../../storage/node-store.ts'
-import { auditLedger, type AuditView } from './audit.ts'
+import { auditLedger } from './audit.ts'
+import type { AuditView } from './audit-forms.ts'
 import { attempt, conflict, invalid, type Outcome } from '../operation.ts'
 
 export interface StoreCopyRequest {

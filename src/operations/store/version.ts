@@ -2,10 +2,21 @@
 import { z } from 'zod'
 import { thisBuild } from '../../base/build.ts'
 import { schemaVersion } from '../../storage/migrate.ts'
-import { operation } from '../operation.ts'
+import { noInput, operation } from '../operation.ts'
 
-export const showVersion = operation(z.strictObject({}), async ({ database }) => ({
-  ...thisBuild(),
-  node: process.versions.node,
-  schema_version: await schemaVersion(database, database.dialect),
-}))
+const versionForm = z.strictObject({
+  version: z.string(),
+  commit: z.string().nullable().meta({ description: 'Null = not known.' }),
+  date: z.string().nullable().meta({ description: 'Day of the commit.' }),
+  node: z.string().meta({ description: 'Version of Node.' }),
+  schema_version: z.int().meta({ description: 'Number of the newest migration of the store.' }),
+})
+
+export const showVersion = operation(
+  { input: noInput, answer: versionForm },
+  async ({ database }) => ({
+    ...thisBuild(),
+    node: process.versions.node,
+    schema_version: await schemaVersion(database, database.dialect),
+  }),
+)
