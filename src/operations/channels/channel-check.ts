@@ -23,35 +23,39 @@ import { readRevisions } from '../../storage/changes.ts'
 import { isRunning, listNodes, readStoreTime, type GatewayNode } from '../../storage/node-store.ts'
 import { recordAction } from '../actions.ts'
 import { channelName, noSuchChannel } from './channels.ts'
+import type { Answer } from '../answer-forms.ts'
 import { operation, type OperationContext } from '../operation.ts'
 
-interface ModelCheck {
-  readonly model: string
-  readonly ok: boolean
-  /** `ok`, or the class of the failure: `hard`, `config`, `throttle`, `model_missing`, `client`. */
-  readonly outcome: string
-  /** HTTP status; null without an answer. */
-  readonly status: number | null
-  readonly duration_ms: number
-}
-
-export interface CheckResultView {
-  /** Null: this command. */
-  readonly gateway: { readonly id: string; readonly name: string; readonly region: string } | null
-  readonly ok: boolean
-  /** Why there is no result, or not of all models, such as an unreadable credential. */
-  readonly reason: string | null
-  readonly models: readonly ModelCheck[]
-}
-
-export interface ChannelCheck {
-  readonly channel: string
+const checkForm = z.strictObject({
+  channel: z.string(),
   /** Every model passed on every gateway. */
-  readonly ok: boolean
-  readonly gateways_asked: number
+  ok: z.boolean(),
+  gateways_asked: z.int(),
   /** One for each running gateway, or one for this command where none is running. */
-  readonly results: readonly CheckResultView[]
-}
+  results: z.array(
+    z.strictObject({
+      /** Null: this command. */
+      gateway: z.strictObject({ id: z.string(), name: z.string(), region: z.string() }).nullable(),
+      ok: z.boolean(),
+      /** Why there is no result, or not of all models, such as an unreadable credential. */
+      reason: z.string().nullable(),
+      models: z.array(
+        z.strictObject({
+          model: z.string(),
+          ok: z.boolean(),
+          /** `ok`, or the class of the failure: `hard`, `config`, `throttle`, `model_missing`, `client`. */
+          outcome: z.string(),
+          /** HTTP status; null without an answer. */
+          status: z.int().nullable(),
+          duration_ms: z.int(),
+        }),
+      ),
+    }),
+  ),
+})
+
+export type ChannelCheck = Answer<typeof checkForm>
+type CheckResult = ChannelCheck['results'][number]
 
 /** How long the command waits for the gateways, and how often it looks. */
 const answerTimeoutMs = minuteMs
@@ -63,8 +67,8 @@ const lookIntervalMs = 250
  * a channel that works again leaves `off` at once.
  */
 export const checkChannel = operation(
-  z.strictObject({ channel: channelName }),
-  async (context, { channel }): Promise<ChannelCheck> => {
+  { input: z.strictObject({ channel: channelName }), answer: checkForm },
+  async (context, { channel }) => {
     const { channels } = await context.database.snapshot(readCatalogue)
     const known = channels.filter(isInUse)
     if (!known.some(({ name }) => name === channel)) throw noSuchChannel(channel, known)
@@ -83,7 +87,7 @@ export const checkChannel = operation(
 async function checkOnGateways(
   { database, clock }: OperationContext,
   channel: string,
-): Promise<readonly CheckResultView[]> {
+): Promise<readonly CheckResult[]> {
   const nowMs = await readStoreTime(database, clock)
   let asked = await runningNodes(database, nowMs)
   if (asked.length === 0) return []
@@ -114,7 +118,7 @@ async function runningNodes(
 function viewAnswer(
   { id, name, region }: GatewayNode,
   answers: ReadonlyMap<string, CheckAnswer>,
-): CheckResultView {
+): CheckResult {
   const answer = answers.get(id)
   const gateway = { id, name, region }
   if (answer === undefined) return { gateway, ok: false, reason: noAnswer, models: [] }
@@ -128,7 +132,7 @@ const unfinished = `it has not finished within ${answerTimeoutMs / 1_000} s`
 function viewResult(
   models: readonly CheckedModel[],
   reason: string | undefined,
-): Omit<CheckResultView, 'gateway'> {
+): Omit<CheckResult, 'gateway'> {
   const isWhole = reason === undefined && models.length > 0
   return {
     ok: isWhole && models.every(({ outcome }) => outcome === 'ok'),
@@ -140,7 +144,7 @@ function viewResult(
   }
 }
 
-async function checkHere(context: OperationContext, name: string): Promise<CheckResultView> {
+async function checkHere(context: OperationContext, name: string): Promise<CheckResult> {
   const snapshot = await readSnapshot(context)
   const channel = snapshot.channels.get(name)
   const vendor = snapshot.vendors.get(channel?.vendor ?? '')

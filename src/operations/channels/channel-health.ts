@@ -26,10 +26,11 @@ import {
   readStoreTime,
   type GatewayNode,
 } from '../../storage/node-store.ts'
-import { nextStepsOf } from './channel-next-steps.ts'
-import { readTraffic, viewTraffic, type TrafficView } from './channel-traffic.ts'
-import { channelName, noSuchChannel, readChannels, type ChannelView } from './channels.ts'
-import { pageFields, pageOf, pageOfList, type Page } from '../paging.ts'
+import { nextStepForm, nextStepsOf } from './channel-next-steps.ts'
+import { readTraffic, trafficForm, viewTraffic } from './channel-traffic.ts'
+import { channelForm, channelName, noSuchChannel, readChannels } from './channels.ts'
+import { moment, pageForm, usd, type Answer } from '../answer-forms.ts'
+import { pageFields, pageOf, pageOfList } from '../paging.ts'
 import {
   invalidField,
   operation,
@@ -38,51 +39,116 @@ import {
   type OperationContext,
 } from '../operation.ts'
 
-export interface NodeView {
-  readonly id: string
-  readonly name: string
-  readonly region: string
-  readonly started_at: string
-  /** The last heartbeat. */
-  readonly seen_at: string
-  /** Time since then. */
-  readonly age_ms: number
-  readonly is_running: boolean
-  /** Whether this node sends the regular checks. */
-  readonly makes_checks: boolean
-}
+const timesForm = z.strictObject({ p50: z.int(), p95: z.int() }).nullable()
 
-interface TimesView {
-  readonly p50: number
-  readonly p95: number
-}
+const failureForm = z.strictObject({ class: z.string(), count: z.int(), last_at: moment })
 
-export interface ChannelListing extends ChannelView {
+type FailureView = Answer<typeof failureForm>
+
+/** The state of a model as one gateway has published it. */
+const healthForm = z.strictObject({
+  model: z.string(),
+  /** `disabled` by an operator. */
+  state: z.enum(['on', 'off', 'trial', 'ramp', 'slow', 'disabled']),
+  /** Null where the moment is not known. */
+  since: moment.nullable(),
+  why: z.string(),
+  is_usable: z.boolean(),
+  share: z.number().meta({ description: "Share of the model's requests, 0 to 1." }),
+  running: z.int(),
+  wakes_at: moment.nullable(),
+  rests_until: moment.nullable(),
+  last_ok_at: moment.nullable(),
+  first_event_ms: timesForm,
+  usual_first_event_ms: timesForm,
+  /** Since the gateway started. */
+  failures: z.array(failureForm),
+  /** Who published this state. */
+  node: z.string(),
+  /** When the state last changed. */
+  published_at: moment,
+  /** Time since that gateway's last heartbeat. */
+  age_ms: z.number(),
+  /** Whether that gateway is running; if not, this is the last known state. */
+  is_live: z.boolean(),
+  next_steps: z.array(nextStepForm).meta({ description: 'Empty where nothing is due.' }),
+})
+
+export type ChannelHealthView = Answer<typeof healthForm>
+
+const listingForm = channelForm.extend({
   /** One per model and running gateway; the last known state where none is running. */
-  readonly health: readonly ChannelHealthView[]
-  /** One per model. */
-  readonly traffic: readonly TrafficView[]
+  health: z.array(healthForm),
+  traffic: z.array(trafficForm).meta({ description: 'One per model.' }),
+})
+
+export type ChannelListing = Answer<typeof listingForm>
+
+const momentFields = {
+  /** The store's time; every age counts from here. */
+  at: moment,
+  /** Whether a gateway is running on the store; if not, health is the last known state. */
+  is_live: z.boolean(),
+  /** The gateways that published `health`. */
+  nodes: z.array(
+    z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      region: z.string(),
+      started_at: moment,
+      /** The last heartbeat, and the time since then. */
+      seen_at: moment,
+      age_ms: z.number(),
+      is_running: z.boolean(),
+      /** Whether this gateway sends the regular checks. */
+      makes_checks: z.boolean(),
+    }),
+  ),
 }
 
-interface HealthMoment {
-  /** The store's time; every age counts from here. */
-  readonly at: string
-  /** Whether a gateway is running on the store; if not, health is the last known state. */
-  readonly is_live: boolean
-  /** The gateways that published `health`. */
-  readonly nodes: readonly NodeView[]
-}
+export const changeForm = z.strictObject({
+  at: moment,
+  channel: z.string(),
+  model: z.string().nullable().meta({ description: 'Null = all models of the channel.' }),
+  from: z.string(),
+  to: z.string(),
+  why: z.string(),
+  /** The operator who made the change; null where a gateway did. */
+  actor: z.string().nullable(),
+  node: z.string().nullable(),
+  /** Since the previous line, by class. */
+  failures: z.array(failureForm),
+  first_event_ms: timesForm,
+  usual_first_event_ms: timesForm,
+  wakes_at: moment.nullable(),
+})
+
+export type ChannelChangeView = Answer<typeof changeForm>
+
+const pageOfListings = z.strictObject({ ...momentFields, ...pageForm(listingForm).shape })
+
+export type ChannelPage = Answer<typeof pageOfListings>
+type HealthMoment = Pick<ChannelPage, keyof typeof momentFields>
+
+export type NodeView = HealthMoment['nodes'][number]
 
 interface ChannelReport extends HealthMoment {
   readonly channels: readonly ChannelListing[]
 }
 
-export interface ChannelPage extends HealthMoment, Page<ChannelListing> {}
+const detailForm = listingForm.extend({
+  ...momentFields,
+  /** The cost of its checks this month (UTC), at list price; the operator pays it. */
+  check_cost: z.strictObject({ month: z.string(), count: z.int(), usd }),
+  history: z.array(changeForm),
+})
+
+export type ChannelDetail = Answer<typeof detailForm>
 
 /** Lists channels with their health, by name. */
 export const listChannels = operation(
-  z.strictObject(pageFields),
-  async (context, page): Promise<ChannelPage> => {
+  { input: z.strictObject(pageFields), answer: pageOfListings },
+  async (context, page) => {
     const { channels, ...moment } = await reportChannels(context)
     const cursorOf = ({ name }: ChannelListing): string => name
     return { ...moment, ...pageOfList(channels, page, { cursorOf, view: (channel) => channel }) }
@@ -174,8 +240,6 @@ function latest(nodes: readonly GatewayNode[]): readonly GatewayNode[] {
   return nodes.toSorted((left, right) => right.seenAtMs - left.seenAtMs).slice(0, 1)
 }
 
-export type ChannelHealthView = Readonly<ReturnType<typeof viewState>>
-
 function viewState(
   { node, line, publishedAtMs }: PublishedState,
   {
@@ -191,58 +255,46 @@ function viewState(
     readonly check: string
     readonly nowMs: number
   },
-) {
+): ChannelHealthView {
   const shown = {
     model: line.model,
-    /** `on`, `off`, `trial`, `ramp`, `slow`; `disabled` by an operator. */
     state: line.mode,
-    /** Null where the moment is not known. */
     since: timeOrNull(sinceMs),
     why: line.why,
     is_usable: line.isUsable,
-    /** Share of the model's requests that it takes now, before its weight in its rank: 0 to 1. */
     share: Math.round(line.share * 1_000) / 1_000,
     running: line.running,
     wakes_at: timeOrNull(line.wakeAtMs),
     rests_until: timeOrNull(line.restUntilMs),
     last_ok_at: timeOrNull(line.lastOkAtMs),
-    /** Recent and usual time to the first event of a small streamed request. */
     first_event_ms: timesView(line.firstEventMs),
     usual_first_event_ms: timesView(line.usualFirstEventMs),
-    /** Since the gateway started. */
     failures: line.failures.map(viewFailure),
-    /** The node that published this state, and when the state last changed. */
     node,
     published_at: timeText(publishedAtMs),
-    /** Time since that node's last heartbeat. */
     age_ms: ageMs,
-    /** Whether that node is running; if not, this is the last known state. */
     is_live: isLive,
   }
   return { ...shown, next_steps: nextStepsOf(shown, { check, isLive, nowMs }) }
 }
 
-function timesView(times: HealthLine['firstEventMs']): TimesView | null {
+function timesView(times: HealthLine['firstEventMs']): Answer<typeof timesForm> {
   return times === undefined ? null : { p50: Math.round(times.p50), p95: Math.round(times.p95) }
-}
-
-interface FailureView {
-  readonly class: string
-  readonly count: number
-  readonly last_at: string
 }
 
 function viewFailure({ outcome, count, lastAtMs }: FailureLine): FailureView {
   return { class: outcome, count, last_at: timeText(lastAtMs) }
 }
 
+const historyInput = z.strictObject({
+  channel: channelName.optional().describe('Name of the channel; all channels without it.'),
+  ...pageFields,
+})
+
 /** Newest first. A channel that is no longer in the catalogue keeps its history. */
 export const channelHistory = operation(
-  z.strictObject({
-    channel: channelName.optional().describe('Name of the channel; all channels without it.'),
-    ...pageFields,
-  }),
-  async (context, { channel, cursor, limit }): Promise<Page<ChannelChangeView>> => {
+  { input: historyInput, answer: pageForm(changeForm) },
+  async (context, { channel, cursor, limit }) => {
     const before = cursor === undefined ? undefined : readPlace(cursor)
     const changes = await listChanges(context.database, { channel, before, countMax: limit + 1 })
     if (changes.length === 0 && channel !== undefined && before === undefined) {
@@ -260,22 +312,17 @@ function readPlace(cursor: string): { readonly atMs: number; readonly sequence: 
   return { atMs: Number(atMs), sequence: Number(sequence) }
 }
 
-export type ChannelChangeView = Readonly<ReturnType<typeof viewChange>>
-
-export function viewChange(change: ListedChange) {
+export function viewChange(change: ListedChange): ChannelChangeView {
   const { detail } = change
   return {
     at: timeText(change.atMs),
     channel: change.channel,
-    /** Null: all models of the channel. */
     model: change.model ?? null,
     from: change.from,
     to: change.to,
     why: change.why,
-    /** The operator who made the change; null where a gateway did. */
     actor: change.actor ?? null,
     node: change.node ?? null,
-    /** Since the previous line, by class. */
     failures: (detail.failures ?? []).map(viewFailure),
     first_event_ms: timesView(detail.first_event_ms),
     usual_first_event_ms: timesView(detail.usual_first_event_ms),
@@ -283,27 +330,11 @@ export function viewChange(change: ListedChange) {
   }
 }
 
-export interface CheckCostView {
-  /** `2026-11`, UTC. */
-  readonly month: string
-  readonly count: number
-  readonly usd: string
-}
-
-export interface ChannelDetail extends ChannelListing {
-  readonly at: string
-  readonly is_live: boolean
-  readonly nodes: readonly NodeView[]
-  /** The cost of its checks this month, at list price; the operator pays it. */
-  readonly check_cost: CheckCostView
-  readonly history: readonly ChannelChangeView[]
-}
-
 const shownHistoryCount = 10
 
 export const showChannel = operation(
-  z.strictObject({ channel: channelName }),
-  async (context, { channel: name }): Promise<ChannelDetail> => {
+  { input: z.strictObject({ channel: channelName }), answer: detailForm },
+  async (context, { channel: name }) => {
     const { channels, ...report } = await reportChannels(context)
     const listing = channels.find((one) => one.name === name)
     if (listing === undefined) throw noSuchChannel(name, channels)
@@ -322,7 +353,7 @@ async function monthCost(
   { database }: OperationContext,
   channel: string,
   nowMs: number,
-): Promise<CheckCostView> {
+): Promise<ChannelDetail['check_cost']> {
   const month = utcMonth(nowMs)
   const fromMs = Date.parse(`${month}-01T00:00:00Z`)
   const { count, amountPicos } = await sumCosts(database, { channel, fromMs, untilMs: nowMs + 1 })

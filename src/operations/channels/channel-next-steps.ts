@@ -2,14 +2,17 @@
  * What happens next to a model on a channel: what an operator has to do, and what the gateway does by itself
  * and when. Pure.
  */
-export interface NextStep {
-  readonly by: 'operator' | 'gateway'
-  readonly text: string
-  /** How the operator does it. */
-  readonly how: string | null
-  /** When the gateway does it; null where no time is set. */
-  readonly at: string | null
-}
+import { z } from 'zod'
+import { moment, type Answer } from '../answer-forms.ts'
+
+export const nextStepForm = z.strictObject({
+  by: z.enum(['operator', 'gateway']),
+  text: z.string(),
+  how: z.string().nullable().meta({ description: 'How the operator does it.' }),
+  at: moment.nullable().meta({ description: 'When the gateway does it; null = no time is set.' }),
+})
+
+type NextStep = Answer<typeof nextStepForm>
 
 interface Shown {
   readonly state: string

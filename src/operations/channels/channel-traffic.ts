@@ -3,6 +3,7 @@
  * and today with its cost. The cost of one listing depends on the places and on today's figures, not on the
  * number of requests.
  */
+import { z } from 'zod'
 import { utcDay } from '../../base/clock.ts'
 import { addPicos, formatUsd, zeroPicos } from '../../base/money.ts'
 import type { PublishedState } from '../../channels/cluster/channel-states.ts'
@@ -10,6 +11,36 @@ import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-s
 import { noAttempts, type AttemptCounts } from '../../channels/health/health-line.ts'
 import { readDayTraffic, type DayTraffic } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { usd, type Answer } from '../answer-forms.ts'
+
+const share = z.number().nullable()
+
+export const trafficForm = z.strictObject({
+  model: z.string(),
+  recent: z
+    .strictObject({
+      attempts: z.int(),
+      failed: z.int(),
+      share: share.meta({ description: "Of the model's attempts; null without any." }),
+    })
+    .nullable()
+    .meta({
+      description: 'Attempts of ten minutes on all running gateways; null where none is running.',
+    }),
+  today: z
+    .strictObject({
+      requests: z.int(),
+      errors: z.int(),
+      share: share.meta({ description: "Of the model's requests; null without any." }),
+      checks: z.int(),
+      own_cost_usd: usd,
+      estimated_cost_usd: usd,
+      unknown_cost_requests: z.int(),
+    })
+    .meta({ description: 'The day so far, UTC.' }),
+})
+
+export type TrafficView = Answer<typeof trafficForm>
 
 /** A model on a channel of the catalogue. */
 interface Place {
@@ -32,8 +63,6 @@ export async function readTraffic(snapshot: Queryable, nowMs: number): Promise<T
     checks: new Map(checks.map((one) => [nameOf(one), one])),
   }
 }
-
-export type TrafficView = Readonly<ReturnType<typeof viewPlace>>
 
 /**
  * Shows the traffic of every place, by the channel's name. `states` are those of the running gateways, so

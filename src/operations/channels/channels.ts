@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { newId } from '../../base/id.ts'
 import { channelFields } from '../../channels/catalogue/channel-fields.ts'
-import { showEntry } from '../../channels/catalogue/field.ts'
+import { showEntry, shownShape } from '../../channels/catalogue/field.ts'
 import type { ChannelOverride } from '../../channels/channel.ts'
 import { type ChannelChange, appendChanges } from '../../channels/cluster/channel-history.ts'
 import {
@@ -15,8 +15,17 @@ import {
   type ChannelRow,
 } from '../../channels/channel-store.ts'
 import { recordAction } from '../actions.ts'
+import type { Answer } from '../answer-forms.ts'
 import { describeCredential } from '../catalogue/credentials.ts'
 import { notFound, operation, type OperationContext } from '../operation.ts'
+
+export const channelForm = z.strictObject({
+  name: z.string(),
+  ...shownShape(channelFields),
+  enabled: z.boolean().meta({ description: 'False = disabled by an operator.' }),
+})
+
+export type ChannelView = Answer<typeof channelForm>
 
 /** Returns all channels of the catalogue. */
 export async function readChannels(context: OperationContext): Promise<readonly ChannelView[]> {
@@ -29,10 +38,15 @@ export const channelName = z
   .min(1, 'must name a channel')
   .describe('Name of the channel.')
 
+const switchInput = z.strictObject({
+  channel: channelName,
+  override: z.enum(['enabled', 'disabled']),
+})
+
 /** Disables or enables a channel. Where it has that state already, nothing changes. */
 export const switchChannel = operation(
-  z.strictObject({ channel: channelName, override: z.enum(['enabled', 'disabled']) }),
-  (context, { channel: name, override }): Promise<ChannelView> =>
+  { input: switchInput, answer: channelForm },
+  (context, { channel: name, override }) =>
     context.database.transact(async (transaction) => {
       const channels = (await readCatalogue(transaction)).channels.filter(isInUse)
       const row = channels.find((one) => one.name === name)
@@ -69,14 +83,11 @@ export function noSuchChannel(name: string, known: readonly { readonly name: str
   )
 }
 
-export type ChannelView = Readonly<ReturnType<typeof viewChannel>>
-
-function viewChannel(row: ChannelRow) {
+function viewChannel(row: ChannelRow): ChannelView {
   const entry = { ...row, credential: describeCredential(row.credential) }
   return {
     name: row.name,
     ...showEntry(channelFields, entry),
-    /** False = disabled by an operator. */
     enabled: row.override === 'enabled',
   }
 }

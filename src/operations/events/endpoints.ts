@@ -4,7 +4,7 @@ import { actionForm } from '../actions.ts'
 import { changedAreas, eventKinds } from './event.ts'
 import { feedInput } from './input.ts'
 import { firingAlert } from '../alerts/endpoints.ts'
-import { channelChange } from '../channels/endpoints.ts'
+import { changeForm } from '../channels/channel-health.ts'
 import { rowOf, type FeedEndpoint } from '../endpoint.ts'
 import { requestForm } from '../requests/view.ts'
 import { auditForm } from '../store/audit-forms.ts'
@@ -17,7 +17,7 @@ export const eventFeeds = {
     feed: feedInput,
     events: {
       request: requestForm,
-      channel: channelChange,
+      channel: changeForm,
       action: actionForm,
       alert: firingAlert.extend({
         event: z.enum(['firing', 'resolved']),

@@ -16,13 +16,15 @@ import {
 } from '../../ledger/channel-sums.ts'
 import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import type { Queryable } from '../../storage/database.ts'
-import { listUncleanStops, readStoreTime, type UncleanStop } from '../../storage/node-store.ts'
+import { readStoreTime } from '../../storage/node-store.ts'
 import { readUncapped } from '../../metering/price-lines.ts'
 import { isRequested, undated } from '../../metering/prices.ts'
+import { moment, usd, type Answer } from '../answer-forms.ts'
 import { fromTime, untilTime } from '../input.ts'
 import { invalid, invalidField, notFound, operation, timeText } from '../operation.ts'
 import { readVendorTexts } from '../read-file.ts'
-import { compareCounts, type Comparison, type ReconciledRow } from './vendor-comparison.ts'
+import { readUncleanStops, uncleanStopForm } from '../unclean-stops.ts'
+import { compareCounts, comparisonForm, type ReconciledRow } from './vendor-comparison.ts'
 
 const reconcileInput = z.strictObject({
   channel: z
@@ -38,27 +40,48 @@ const reconcileInput = z.strictObject({
     .describe("The vendor's exports, CSV files or pages of its API; one or several."),
 })
 
-export interface Reconciliation {
-  readonly channel: string
-  readonly from: string
-  readonly to: string
+const counts = z.record(z.string(), z.int())
+
+const rowForm = z.strictObject({
+  channel: z.string(),
+  model: z.string(),
+  charged_requests: z.int(),
+  charged_tokens: counts,
+  charged_usd: usd,
+  estimated_requests: z.int(),
+  estimated_usd: usd,
+  /** Charged at most their hold, because the vendor's counts were implausible. */
+  capped_requests: z.int(),
+  /** The cost of those counts beyond the charges. */
+  not_charged_usd: usd,
+  uncharged_requests: z.int(),
+  other_attempts: z.int(),
+  /** The cost of uncharged answers and failed attempts to the operator. */
+  operator_cost_usd: usd,
+  /** With the checks. Null where the own cost of some request is not known exactly. */
+  own_cost_usd: usd.nullable(),
+  checks: z.int(),
+  check_tokens: counts,
+  check_usd: usd,
+})
+
+const reconciliationForm = z.strictObject({
+  channel: z.string(),
+  from: moment,
+  to: moment,
   /** Exchanges before this day are removed and not counted; null = none are. */
-  readonly explained_from: string | null
-  /** Gateways that stopped uncleanly in the period: what they served then is not recorded. */
-  readonly unclean_stops: readonly {
-    readonly node: string
-    readonly from: string
-    /** Null: it is missing, and no other gateway has looked for it. */
-    readonly to: string | null
-  }[]
-  readonly models: readonly ReconciledModel[]
-  /** Null without the vendor's counts. */
-  readonly comparison: Comparison | null
-}
+  explained_from: moment.nullable(),
+  /** Of the period: what they served then is not recorded. */
+  unclean_stops: z.array(uncleanStopForm),
+  models: z.array(rowForm),
+  comparison: comparisonForm.nullable().meta({ description: "Null without the vendor's counts." }),
+})
+
+export type Reconciliation = Answer<typeof reconciliationForm>
 
 export const reconcileChannel = operation(
-  reconcileInput,
-  async (context, { channel, from, to, vendor_counts }): Promise<Reconciliation> => {
+  { input: reconcileInput, answer: reconciliationForm },
+  async (context, { channel, from, to, vendor_counts }) => {
     if (from >= to) throw invalidField('to', 'must be after from')
     const texts = vendor_counts === undefined ? [] : [vendor_counts].flat()
     const counts =
@@ -73,14 +96,14 @@ export const reconcileChannel = operation(
       refuseRemovedPeriod({ fromMs: from, toMs: to, cutMs, hasCounts: counts !== undefined })
       const period = { channel, fromMs: Math.max(from, cutMs), toMs: to }
       const rows = await sumRows(snapshot, catalogue, period)
-      const stops = await listUncleanStops(snapshot, { ...period, nowMs })
+      const stops = await readUncleanStops(snapshot, { ...period, nowMs })
       const hasUncleanStop = stops.length > 0
       return {
         channel,
         from: timeText(from),
         to: timeText(to),
         explained_from: cutMs > from ? timeText(cutMs) : null,
-        unclean_stops: stops.map(viewStop),
+        unclean_stops: stops,
         models: rows.map(viewRow),
         comparison:
           counts === undefined
@@ -95,10 +118,6 @@ export const reconcileChannel = operation(
     })
   },
 )
-
-function viewStop({ name, fromMs, toMs }: UncleanStop): Reconciliation['unclean_stops'][number] {
-  return { node: name, from: timeText(fromMs), to: toMs === undefined ? null : timeText(toMs) }
-}
 
 /** Adds the models without a record: all of their requests may have been running at the unclean stop. */
 function withUnseen(
@@ -238,9 +257,7 @@ function addCheck(
   else row.unknownCosts++
 }
 
-type ReconciledModel = Readonly<ReturnType<typeof viewRow>>
-
-function viewRow(row: ReconciledRow) {
+function viewRow(row: ReconciledRow): Answer<typeof rowForm> {
   return {
     channel: row.channel,
     model: row.model,
@@ -249,15 +266,11 @@ function viewRow(row: ReconciledRow) {
     charged_usd: formatUsd(row.chargedPicos),
     estimated_requests: row.estimated,
     estimated_usd: formatUsd(row.estimatedPicos),
-    /** Charged at most their hold, because the vendor's counts were implausible. */
     capped_requests: row.capped,
-    /** The cost of those counts beyond the charges. */
     not_charged_usd: formatUsd(row.notChargedPicos),
     uncharged_requests: row.uncharged,
     other_attempts: row.otherAttempts,
-    /** The cost of uncharged answers and failed attempts to the operator. */
     operator_cost_usd: formatUsd(row.operatorCostPicos),
-    /** With the checks. Null where the own cost of some request is not known exactly. */
     own_cost_usd: row.unknownCosts > 0 ? null : formatUsd(row.ownCostPicos),
     checks: row.checks,
     check_tokens: row.checkCounts,

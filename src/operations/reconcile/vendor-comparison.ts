@@ -4,6 +4,7 @@
  * arrived). It may count differently where a charge was estimated, and more where a gateway stopped
  * uncleanly. So a difference is `explained`, `possible` or `unexplained`.
  */
+import { z } from 'zod'
 import {
   addPicos,
   formatUsd,
@@ -21,6 +22,7 @@ import { costPricesAt } from '../../metering/cost-prices.ts'
 import { pricesAt, unchangedPpm, type Prices } from '../../metering/prices.ts'
 import { listRate } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
+import { usd, type Answer } from '../answer-forms.ts'
 import { readVersions } from '../prices/versions.ts'
 import {
   addVendorCounts,
@@ -37,64 +39,69 @@ export interface ReconciledRow extends ChannelSums {
   checkPicos: Picos
 }
 
-interface ReconciledFigure {
-  readonly model: string
-  readonly figure: string
-  readonly vendor: number
+const figureForm = z.strictObject({
+  model: z.string(),
+  figure: z.string(),
+  vendor: z.number(),
   /** Charged, and spent on checks. */
-  readonly ours: number
-  readonly difference: number
-}
+  ours: z.number(),
+  difference: z.number(),
+})
 
-export interface Comparison {
-  readonly figures: readonly ReconciledFigure[]
-  /** Models that the vendor counted and the gateway did not. */
-  readonly unknown_models: readonly string[]
-  readonly verdicts: readonly ModelVerdict[]
-  /** What the vendor bills; empty where its files name no cost. */
-  readonly costs: readonly VendorCost[]
-  /** Columns and fields of the files that are not compared. */
-  readonly fields_not_compared: readonly string[]
-  /** Rows of days outside the period, which are not counted. */
-  readonly rows_outside_period: number
-  /** A page of an API says that more pages follow, and the next one is not given. */
-  readonly has_more_pages: boolean
-}
-
-interface VendorCost {
-  /** Null for a cost that the vendor gives no model. */
-  readonly model: string | null
-  readonly vendor_models: readonly string[]
-  readonly vendor_usd: string
-  readonly charged_usd: string
-  /** With the checks. Null where the own cost of some request is not known exactly. */
-  readonly own_cost_usd: string | null
-  /** The vendor's less the own cost. */
-  readonly difference_usd: string | null
-}
-
-export interface ModelVerdict {
+const verdictForm = z.strictObject({
   /** Ours; `one + other` where the vendor has one name for both, so that they are judged together. */
-  readonly model: string
+  model: z.string(),
   /** The same one by one. */
-  readonly models: readonly string[]
+  models: z.array(z.string()),
   /** The names in the vendor's counts that this is about. */
-  readonly vendor_models: readonly string[]
+  vendor_models: z.array(z.string()),
   /**
    * `explained` by recorded cost and estimates; `possible` beyond them, by answers and attempts whose
    * counts never came, or by what a gateway served when it stopped uncleanly; `unexplained` by neither.
    */
-  readonly verdict: 'explained' | 'possible' | 'unexplained'
+  verdict: z.enum(['explained', 'possible', 'unexplained']),
   /** The tokens the vendor counted beyond ours, at the cheapest of list price and cost price. */
-  readonly difference_usd: string
+  difference_usd: usd,
   /** The recorded cost and the estimates. */
-  readonly explained_up_to_usd: string
+  explained_up_to_usd: usd,
   /** With the most that answers without counts can have cost. */
-  readonly possible_up_to_usd: string
+  possible_up_to_usd: usd,
   /** Counted as charged, and not paid for by anyone: what caps on implausible counts came to. */
-  readonly not_charged_usd: string
-  readonly reasons: readonly string[]
-}
+  not_charged_usd: usd,
+  reasons: z.array(z.string()),
+})
+
+const costForm = z.strictObject({
+  /** Null for a cost that the vendor gives no model. */
+  model: z.string().nullable(),
+  vendor_models: z.array(z.string()),
+  vendor_usd: usd,
+  charged_usd: usd,
+  /** With the checks. Null where the own cost of some request is not known exactly. */
+  own_cost_usd: usd.nullable(),
+  /** The vendor's less the own cost. */
+  difference_usd: usd.nullable(),
+})
+
+export const comparisonForm = z.strictObject({
+  figures: z.array(figureForm),
+  /** Models that the vendor counted and the gateway did not. */
+  unknown_models: z.array(z.string()),
+  verdicts: z.array(verdictForm),
+  /** What the vendor bills; empty where its files name no cost. */
+  costs: z.array(costForm),
+  /** Columns and fields of the files that are not compared. */
+  fields_not_compared: z.array(z.string()),
+  /** Rows of days outside the period, which are not counted. */
+  rows_outside_period: z.int(),
+  /** A page of an API says that more pages follow, and the next one is not given. */
+  has_more_pages: z.boolean(),
+})
+
+type Figure = Answer<typeof figureForm>
+export type ModelVerdict = Answer<typeof verdictForm>
+type VendorCost = Answer<typeof costForm>
+export type Comparison = Answer<typeof comparisonForm>
 
 export interface ComparisonFacts {
   readonly catalogue: CatalogueRows
@@ -149,7 +156,7 @@ export function compareCounts(
       difference_usd: isKnown ? formatUsd(subtractPicos(costPicos, ownCost)) : null,
     })
   }
-  const figures: ReconciledFigure[] = []
+  const figures: Figure[] = []
   const verdicts: ModelVerdict[] = []
   const unknown: string[] = []
   const ours = [...new Set(rows.map(({ model }) => model))]
@@ -212,8 +219,8 @@ function compareModels(
   model: string,
   vendor: Omit<VendorCounts, 'model'>,
   rows: readonly ReconciledRow[],
-): readonly ReconciledFigure[] {
-  const line = (figure: string, theirs: number, ours: number): ReconciledFigure => ({
+): readonly Figure[] {
+  const line = (figure: string, theirs: number, ours: number): Figure => ({
     model,
     figure,
     vendor: theirs,
@@ -243,7 +250,7 @@ function total(counts: ClassCounts, classes: readonly (keyof ClassCounts)[]): nu
 }
 
 function judge(
-  figures: readonly ReconciledFigure[],
+  figures: readonly Figure[],
   { models, vendorNames, rows }: Subject,
   facts: ComparisonFacts,
 ): ModelVerdict {
