@@ -6,12 +6,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { picosPerUsd } from '../../src/base/money.ts'
-import { statement as documented } from '../../src/operations/reports/statement-answer.ts'
-import type {
-  StatementEnd,
-  StatementHead,
-  StatementLine,
-} from '../../src/operations/reports/statement.ts'
+import {
+  statementForm,
+  type StatementEnd,
+  type StatementHead,
+  type StatementLine,
+} from '../../src/operations/reports/statement-form.ts'
 import { charge, holdRequest, makeAccount, mustPlace, recordOf } from '../storage/ledger-harness.ts'
 import { openEmbedded } from '../storage/embedded-harness.ts'
 import { runCommand } from '../support/command-hosts.ts'
@@ -79,7 +79,7 @@ test('the lines add up to the difference of the balances, line by line', () => {
 })
 
 test('it has the fields that the OpenAPI document describes, and no others', () => {
-  assert.deepEqual(documented.parse(statement), statement)
+  assert.deepEqual(statementForm.parse(statement), statement)
 })
 
 test('each charge is its counts times its prices', () => {

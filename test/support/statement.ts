@@ -4,7 +4,7 @@ import type {
   StatementEnd,
   StatementHead,
   StatementLine,
-} from '../../src/operations/reports/statement.ts'
+} from '../../src/operations/reports/statement-form.ts'
 import { writeStatement } from './operations.ts'
 
 export interface Statement {

@@ -1,11 +1,11 @@
 /** `turnpike account statement`: text, CSV or one JSON document, written while it is read. */
 import { accountStreams } from '../../operations/accounts/endpoints.ts'
+import type { StatementSink } from '../../operations/reports/statement.ts'
 import type {
   StatementEnd,
   StatementHead,
   StatementLine,
-  StatementSink,
-} from '../../operations/reports/statement.ts'
+} from '../../operations/reports/statement-form.ts'
 import { readStatementText } from '../../operations/reports/statement-text.ts'
 import { linesOf, tableOf, type Column } from '../columns.ts'
 import { shown, write } from '../command.ts'

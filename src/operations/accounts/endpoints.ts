@@ -4,7 +4,7 @@ import { changeAccount, createAccount, creditAccount } from './accounts.ts'
 import { printStatement } from '../reports/statement-text.ts'
 import { accountUsage } from '../reports/usage.ts'
 import { endpoints, rowOf, type StreamEndpoint } from '../endpoint.ts'
-import { statement } from '../reports/statement-answer.ts'
+import { statementForm } from '../reports/statement-form.ts'
 
 export const accountEndpoints = endpoints('accounts', {
   list: {
@@ -56,7 +56,7 @@ export const accountStreams = {
     route: 'GET /accounts/{account}/statement',
     summary: 'Read credits and charges, oldest first, with the calculation of each charge.',
     stream: printStatement,
-    answer: statement,
+    answer: statementForm,
     contentTypes: { json: 'application/json', csv: 'text/csv; charset=utf-8' },
     example: { from: '2026-01-01' },
   }) satisfies StreamEndpoint,

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { newId } from '../../base/id.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
+import { moment, pageForm, type Answer } from '../answer-forms.ts'
 import { makeKeyForFirstSeal } from '../catalogue/credentials.ts'
 import { properName } from '../input.ts'
 import {
@@ -18,7 +19,7 @@ import {
   timeText,
   type OperationContext,
 } from '../operation.ts'
-import { pageFields, pageOf, type Page } from '../paging.ts'
+import { pageFields, pageOf } from '../paging.ts'
 import { alertKindNames, severities } from './alert-kind.ts'
 import { dropWaiting } from './delivery-store.ts'
 import { raiseTest, targetsMax } from './raise.ts'
@@ -79,21 +80,37 @@ type GivenFilters = {
   readonly [Name in keyof typeof filterFields]?: z.output<(typeof filterFields)[Name]>
 }
 
-/** The only result that shows the secret. */
-export interface NewTarget {
-  readonly target: TargetView
-  /** Signs the messages of a webhook; null for other formats. */
-  readonly secret: string | null
-}
+const targetForm = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  format: z.enum(targetFormats),
+  address: z.string().meta({ description: 'Of a URL only its origin: the URL is a secret.' }),
+  url_revision: z
+    .string()
+    .nullable()
+    .meta({ description: 'Differs after each change of the URL; null for e-mail.' }),
+  kinds: z.array(z.string()).nullable().meta({ description: 'Null = all.' }),
+  min_severity: z.enum(severities),
+  created_at: moment,
+})
+
+type TargetView = Answer<typeof targetForm>
+
+/** The only answer that shows the secret, which signs the messages of a webhook; null for other formats. */
+const newTargetForm = z.strictObject({ target: targetForm, secret: z.string().nullable() })
+
+export type NewTarget = Answer<typeof newTargetForm>
+
+const createInput = z.strictObject({
+  name: targetName.describe('A unique name, at most 64 characters.'),
+  format: z.enum(targetFormats, `must be one of ${targetFormats.join(', ')}`),
+  address: addressText,
+  ...filterFields,
+})
 
 export const createTarget = operation(
-  z.strictObject({
-    name: targetName.describe('A unique name, at most 64 characters.'),
-    format: z.enum(targetFormats, `must be one of ${targetFormats.join(', ')}`),
-    address: addressText,
-    ...filterFields,
-  }),
-  async (context, { name, format, address, ...filters }): Promise<NewTarget> => {
+  { input: createInput, answer: newTargetForm },
+  async (context, { name, format, address, ...filters }) => {
     const createdAtMs = context.clock.now()
     const id = newId('tgt', createdAtMs)
     const shown = readAddress(format, address)
@@ -131,28 +148,31 @@ export const createTarget = operation(
 
 /** Ordered by name. */
 export const listAlertTargets = operation(
-  z.strictObject(pageFields),
-  async ({ database }, { cursor, limit }): Promise<Page<TargetView>> => {
+  { input: z.strictObject(pageFields), answer: pageForm(targetForm) },
+  async ({ database }, { cursor, limit }) => {
     const rows = await listTargets(database, { afterName: cursor ?? '', countMax: limit + 1 })
     return pageOf(rows, { limit, cursorOf: ({ name }) => name, view: viewTarget })
   },
 )
 
+const targetInput = z.strictObject({ target: targetReference })
+
 export const showTarget = operation(
-  z.strictObject({ target: targetReference }),
-  async ({ database }, { target }): Promise<TargetView> =>
-    viewTarget(await getTarget(database, target)),
+  { input: targetInput, answer: targetForm },
+  async ({ database }, { target }) => viewTarget(await getTarget(database, target)),
 )
+
+const changeInput = z.strictObject({
+  target: targetReference,
+  name: targetName.optional().describe('A new unique name.'),
+  address: addressText.optional().describe('A new URL or e-mail address; the format stays.'),
+  ...filterFields,
+})
 
 /** Changes the fields that are given and keeps the others; the format and the secret stay. */
 export const changeTarget = operation(
-  z.strictObject({
-    target: targetReference,
-    name: targetName.optional().describe('A new unique name.'),
-    address: addressText.optional().describe('A new URL or e-mail address; the format stays.'),
-    ...filterFields,
-  }),
-  (context, { target: reference, name, address, ...filters }): Promise<TargetView> => {
+  { input: changeInput, answer: targetForm },
+  (context, { target: reference, name, address, ...filters }) => {
     const given = [name, address, ...Object.values(filters)]
     if (given.every((value) => value === undefined)) throw invalid('Give at least one change.')
     return context.database.transact(async (transaction) => {
@@ -178,8 +198,8 @@ export const changeTarget = operation(
 
 /** Deletes a target. Messages that wait for it are dropped; the log keeps them. */
 export const removeTarget = operation(
-  z.strictObject({ target: targetReference }),
-  (context, { target: reference }): Promise<TargetView> =>
+  { input: targetInput, answer: targetForm },
+  (context, { target: reference }) =>
     context.database.transact(async (transaction) => {
       const target = await getTarget(transaction, reference)
       await dropWaiting(transaction, target.id, context.clock.now())
@@ -194,16 +214,18 @@ export const removeTarget = operation(
     }),
 )
 
-export interface QueuedTest {
-  readonly target: string
+const queuedForm = z.strictObject({
+  target: z.string(),
   /** Its line in the log of deliveries shows what became of it. */
-  readonly delivery: string
-}
+  delivery: z.string(),
+})
+
+export type QueuedTest = Answer<typeof queuedForm>
 
 /** Queues a message to one target; a running gateway sends it within a second or two. */
 export const testTarget = operation(
-  z.strictObject({ target: targetReference }),
-  async (context, { target: reference }): Promise<QueuedTest> => {
+  { input: targetInput, answer: queuedForm },
+  async (context, { target: reference }) => {
     const nowMs = context.clock.now()
     return context.database.transact(async (transaction) => {
       const target = await getTarget(transaction, reference)
@@ -267,19 +289,13 @@ function readFilters({ kinds, min_severity: minSeverity }: GivenFilters): Partia
   }
 }
 
-/** A target as operators see it. */
-export type TargetView = Readonly<ReturnType<typeof viewTarget>>
-
-function viewTarget(target: AlertTarget) {
+function viewTarget(target: AlertTarget): TargetView {
   return {
     id: target.id,
     name: target.name,
     format: target.format,
-    /** Of a URL only its origin. */
     address: target.address,
-    /** Differs after each change of the URL, which is not shown; null for e-mail. */
     url_revision: target.sealed === undefined ? null : revisionOf(target.sealed),
-    /** Null = all. */
     kinds: target.kinds ?? null,
     min_severity: target.minSeverity,
     created_at: timeText(target.createdAtMs),

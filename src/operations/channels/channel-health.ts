@@ -16,6 +16,7 @@ import {
   listStates,
   type PublishedState,
 } from '../../channels/cluster/channel-states.ts'
+import { shownModes } from '../../channels/health/health-state.ts'
 import type { FailureLine, HealthLine } from '../../channels/health/health-line.ts'
 import { sumCosts } from '../../channels/cluster/operator-cost-store.ts'
 import type { Queryable } from '../../storage/database.ts'
@@ -45,11 +46,13 @@ const failureForm = z.strictObject({ class: z.string(), count: z.int(), last_at:
 
 type FailureView = Answer<typeof failureForm>
 
+export const healthState = z.enum([...shownModes, 'disabled'])
+
 /** The state of a model as one gateway has published it. */
 const healthForm = z.strictObject({
   model: z.string(),
   /** `disabled` by an operator. */
-  state: z.enum(['on', 'off', 'trial', 'ramp', 'slow', 'disabled']),
+  state: healthState,
   /** Null where the moment is not known. */
   since: moment.nullable(),
   why: z.string(),

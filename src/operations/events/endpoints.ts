@@ -3,12 +3,11 @@ import { z } from 'zod'
 import { actionForm } from '../actions.ts'
 import { changedAreas, eventKinds } from './event.ts'
 import { feedInput } from './input.ts'
-import { firingAlert } from '../alerts/endpoints.ts'
+import { alertChangeForm } from '../alerts/log.ts'
 import { changeForm } from '../channels/channel-health.ts'
 import { rowOf, type FeedEndpoint } from '../endpoint.ts'
 import { requestForm } from '../requests/view.ts'
 import { auditForm } from '../store/audit-forms.ts'
-import { moment } from '../answer-forms.ts'
 
 export const eventFeeds = {
   follow: rowOf('events.follow', {
@@ -19,10 +18,7 @@ export const eventFeeds = {
       request: requestForm,
       channel: changeForm,
       action: actionForm,
-      alert: firingAlert.extend({
-        event: z.enum(['firing', 'resolved']),
-        resolved_at: moment.nullable(),
-      }),
+      alert: alertChangeForm,
       audit: auditForm,
       changed: z.strictObject({ area: z.enum(changedAreas) }),
       gap: z.strictObject({

@@ -7,16 +7,18 @@ import { z } from 'zod'
 import { fromTime, untilTime } from '../input.ts'
 import { operation, type OperationContext } from '../operation.ts'
 import { openStatement, writeOpened } from '../reports/statement.ts'
-import { holderSink, type WriteText } from '../reports/statement-text.ts'
+import { holderSink, statementFormat, type WriteText } from '../reports/statement-text.ts'
 import { getHolder } from './holder-read.ts'
+
+const statementInput = z.strictObject({
+  from: fromTime.optional(),
+  to: untilTime.optional(),
+  format: statementFormat,
+})
 
 /** From the first day of the current month (UTC) on by default. Refuses before it writes anything. */
 export const holderStatement = operation(
-  z.strictObject({
-    from: fromTime.optional(),
-    to: untilTime.optional(),
-    format: z.enum(['json', 'csv'], 'must be json or csv').default('json'),
-  }),
+  { input: statementInput },
   async (
     { database, clock }: OperationContext,
     { format, to, ...input },

@@ -43,7 +43,7 @@ test('the most severe comes first, then the most urgent kind, then the oldest', 
 })
 
 test('a channel and an account are added only where no alert is about them', () => {
-  const channel = (name: string, state: string) => ({
+  const channel = (name: string, state: Troubles['channels'][number]['state']) => ({
     channel: name,
     model: 'm',
     state,
@@ -135,7 +135,7 @@ test('each names its subjects, for links', () => {
     audit_id: 'aud_1',
     alert_id: 'alr_full',
   })
-  const trouble = { channel: 'main', model: 'm', state: 'slow', since: null, why: '' }
+  const trouble = { channel: 'main', model: 'm', state: 'slow' as const, since: null, why: '' }
   assert.deepEqual(subjectsOf({ channels: [trouble] }), { channel: 'main', model: 'm' })
   const stop = { node: 'a', from: since, to: null }
   assert.deepEqual(subjectsOf({ uncleanStops: [stop] }), { node: 'a' })

@@ -2,27 +2,67 @@
  * Orders everything that needs an operator, the most urgent first, each with its one next step. Pure. Alerts
  * have their severity; a channel or an account is added only where no alert is about it.
  */
-import { severities, type Alert, type AlertKind, type Severity } from '../alerts/alert-kind.ts'
+import { z } from 'zod'
+import { severities, type Alert, type AlertKind } from '../alerts/alert-kind.ts'
+import { moment, usd, type Answer } from '../answer-forms.ts'
+import { healthState } from '../channels/channel-health.ts'
+import { uncleanStopForm, type UncleanStopView } from '../unclean-stops.ts'
 
-interface TroubledChannel {
-  readonly channel: string
-  readonly model: string
-  readonly state: string
-  readonly since: string | null
-  readonly why: string
-}
+const troubledChannelForm = z.strictObject({
+  channel: z.string(),
+  model: z.string(),
+  state: healthState,
+  since: moment.nullable(),
+  why: z.string(),
+})
 
-interface ShortAccount {
-  readonly account_id: string
-  readonly account: string
-  readonly state: 'low' | 'exhausted'
-}
+const shortAccountForm = z.strictObject({
+  account_id: z.string(),
+  account: z.string(),
+  state: z.enum(['low', 'exhausted']),
+  balance_usd: usd,
+  spent_usd: usd,
+})
 
-interface UncleanStopView {
-  readonly node: string
-  readonly from: string
-  readonly to: string | null
-}
+const nextStepForm = z.strictObject({
+  severity: z.enum(severities),
+  kind: z.string().meta({
+    description: 'Of an alert, or channel.not_on, account.short, node.unclean_stop.',
+  }),
+  /** The subjects: null where it is not about one of them. */
+  account_id: z.string().nullable(),
+  key_id: z.string().nullable(),
+  channel: z.string().nullable(),
+  model: z.string().nullable(),
+  audit_id: z.string().nullable(),
+  node: z.string().nullable().meta({ description: 'The name of a gateway.' }),
+  alert_id: z.string().nullable().meta({ description: 'Null where no alert is about it.' }),
+  title: z.string(),
+  step: z.string().meta({ description: 'A command, or a sentence with one.' }),
+  since: moment.nullable(),
+})
+
+/** At most 100 of each. */
+export const attentionForm = z.strictObject({
+  /** All of the lists below, in order of urgency. */
+  next: z
+    .array(nextStepForm)
+    .meta({ description: 'The most urgent first, each with one next step.' }),
+  /** Models that are not fully on, by channel and gateway. */
+  channels: z.array(troubledChannelForm),
+  /** Active accounts without money, or with less than they spent since yesterday. */
+  accounts: z.array(shortAccountForm),
+  /** Alerts that are firing. */
+  alerts: z.array(
+    z.strictObject({ kind: z.string(), severity: z.string(), title: z.string(), since: moment }),
+  ),
+  /** Of yesterday and today. */
+  unclean_stops: z.array(uncleanStopForm),
+})
+
+type TroubledChannel = Answer<typeof troubledChannelForm>
+type ShortAccount = Pick<Answer<typeof shortAccountForm>, 'account_id' | 'account' | 'state'>
+type NextStep = Answer<typeof nextStepForm>
 
 export interface Troubles {
   readonly alerts: readonly Pick<
@@ -42,26 +82,6 @@ export interface Troubles {
   readonly unloaded: readonly string[]
   readonly accounts: readonly ShortAccount[]
   readonly uncleanStops: readonly UncleanStopView[]
-}
-
-export interface NextStep {
-  readonly severity: Severity
-  /** The kind of the alert, or `channel.not_on`, `account.short`, `node.unclean_stop`. */
-  readonly kind: string
-  /** The subjects: null where it is not about one of them. */
-  readonly account_id: string | null
-  readonly key_id: string | null
-  readonly channel: string | null
-  readonly model: string | null
-  readonly audit_id: string | null
-  /** The name of a gateway. */
-  readonly node: string | null
-  /** Null where no alert is about it. */
-  readonly alert_id: string | null
-  readonly title: string
-  /** One command, or one sentence where no command helps. */
-  readonly step: string
-  readonly since: string | null
 }
 
 type FiringAlert = Troubles['alerts'][number]

@@ -10,23 +10,20 @@ import { listHourEnds, type RecordedMoment } from '../../ledger/report-moment-st
 import { readReportLines } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { timeText } from '../operation.ts'
-import { viewTotal } from './report.ts'
-
-/** The figures of a report by `total`. */
-type TotalRow = ReturnType<typeof viewTotal>
+import { viewTotal, type ReportFiguresView } from './report.ts'
 
 interface HourRow {
   readonly from: string
   readonly until: string
   /** False where no moment was recorded at its beginning or its end. */
   readonly is_exact: boolean
-  readonly row: TotalRow
+  readonly row: ReportFiguresView
 }
 
 export interface DayByHour {
   readonly day: string
   /** Of the whole day. */
-  readonly row: TotalRow
+  readonly row: ReportFiguresView
   /** Oldest first, up to now. */
   readonly hours: readonly HourRow[]
 }

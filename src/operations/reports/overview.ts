@@ -8,14 +8,17 @@ import { formatUsd } from '../../base/money.ts'
 import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
 import { listShortAccounts } from '../../ledger/account-store.ts'
 import { findMoment } from '../../ledger/report-moment-store.ts'
-import { listUncleanStops, readStoreTime } from '../../storage/node-store.ts'
+import { readStoreTime } from '../../storage/node-store.ts'
 import { listFiring } from '../alerts/alert-store.ts'
 import { listChannels } from '../channels/channel-health.ts'
 import { listAudits } from '../store/audit-store.ts'
-import { operation, timeOrNull, timeText, valueOf, type OperationContext } from '../operation.ts'
-import { orderAttention, type NextStep } from './attention.ts'
+import { moment, usd, type Answer } from '../answer-forms.ts'
+import { noInput, operation, timeText, valueOf, type OperationContext } from '../operation.ts'
+import { auditResults, auditScopes } from '../store/audit-forms.ts'
+import { readUncleanStops } from '../unclean-stops.ts'
+import { attentionForm, orderAttention } from './attention.ts'
 import { readHours, type DayByHour } from './hours.ts'
-import { viewTotal } from './report.ts'
+import { firstEventMs, viewTotal } from './report.ts'
 
 const oldestMinutes = 30
 const listMax = 100
@@ -23,7 +26,59 @@ const listMax = 100
 const alertsMax = 1_000
 const channelsMax = 1_000
 
-export const showOverview = operation(z.strictObject({}), async (context): Promise<Overview> => {
+const dayForm = z.strictObject({
+  day: z.string(),
+  requests: z.int(),
+  charged_requests: z.int(),
+  errors: z.int(),
+  failovers: z.int(),
+  tokens: z.int(),
+  revenue_usd: usd,
+  refunded_usd: usd,
+  unknown_cost_revenue_usd: usd,
+  margin_usd: usd.nullable(),
+  known_margin_usd: usd,
+  first_event_p50_ms: firstEventMs,
+  first_event_p95_ms: firstEventMs,
+})
+
+const overviewForm = z.strictObject({
+  at: moment,
+  today: dayForm,
+  yesterday: dayForm,
+  yesterday_so_far: dayForm
+    .extend({ until: moment })
+    .nullable()
+    .meta({ description: 'Yesterday up to this time of the day, or a few minutes before.' }),
+  hours: z
+    .array(
+      dayForm.extend({
+        from: moment,
+        until: moment,
+        is_exact: z.boolean().meta({
+          description: 'False where no gateway recorded the figures at its beginning or its end.',
+        }),
+      }),
+    )
+    .readonly()
+    .meta({ description: 'Yesterday and today by hour (UTC), oldest first, up to now.' }),
+  last_audit: z
+    .strictObject({
+      id: z.string(),
+      at: moment,
+      scope: z.enum(auditScopes),
+      result: z.enum(auditResults),
+      differences: z.int(),
+    })
+    .nullable()
+    .meta({ description: 'Null before the first one.' }),
+  attention: attentionForm,
+})
+
+type DayView = Answer<typeof dayForm>
+type Overview = Answer<typeof overviewForm>
+
+export const showOverview = operation({ input: noInput, answer: overviewForm }, async (context) => {
   const { database } = context
   const nowMs = context.clock.now()
   const yesterday = utcDay(nowMs - dayMs)
@@ -41,12 +96,8 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
     spent_usd: formatUsd(spentPicos),
   }))
   const days = await readTwoDays(context, nowMs)
-  const stops = await listUncleanStops(database, { fromMs, toMs: storeMs + dayMs, nowMs: storeMs })
-  const uncleanStops = stops.map((stop) => ({
-    node: stop.name,
-    from: timeText(stop.fromMs),
-    to: timeOrNull(stop.toMs),
-  }))
+  const period = { fromMs, toMs: storeMs + dayMs, nowMs: storeMs }
+  const uncleanStops = await readUncleanStops(database, period)
   return {
     at: timeText(nowMs),
     today: viewDay(days.today),
@@ -69,7 +120,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
   }
 })
 
-function viewDay({ day, row }: Pick<DayByHour, 'day' | 'row'>) {
+function viewDay({ day, row }: Pick<DayByHour, 'day' | 'row'>): DayView {
   return {
     day,
     requests: row.requests,
@@ -107,7 +158,7 @@ async function readTwoDays({ database }: OperationContext, nowMs: number) {
 }
 
 /** Returns the hours of a day, oldest first. */
-function viewHours({ day, hours }: DayByHour): readonly HourView[] {
+function viewHours({ day, hours }: DayByHour): Overview['hours'] {
   return hours.map(({ row, ...hour }) => ({ ...viewDay({ day, row }), ...hour }))
 }
 
@@ -134,50 +185,5 @@ async function findChannelTroubles(context: OperationContext) {
         .filter(({ state }) => state !== 'on')
         .map(({ model, state, since, why }) => ({ channel: name, model, state, since, why })),
     ),
-  }
-}
-
-interface HourView extends ReturnType<typeof viewDay> {
-  readonly from: string
-  readonly until: string
-  readonly is_exact: boolean
-}
-
-interface Overview {
-  readonly at: string
-  readonly today: ReturnType<typeof viewDay>
-  readonly yesterday: ReturnType<typeof viewDay>
-  /** Yesterday up to this time of the day, to compare today with. Null where no record of it is kept. */
-  readonly yesterday_so_far: Awaited<ReturnType<typeof readSoFar>>
-  /** Yesterday and today by hour, oldest first, up to now. */
-  readonly hours: readonly HourView[]
-  /** Null before the first one. */
-  readonly last_audit: Awaited<ReturnType<typeof readLastAudit>>
-  readonly attention: {
-    /** All of the lists below, in order of urgency, each with one next step; at most 100. */
-    readonly next: readonly NextStep[]
-    /** Models that are not fully on, by channel and gateway. */
-    readonly channels: Awaited<ReturnType<typeof findChannelTroubles>>['channels']
-    /** Active accounts without money, or with less than they spent since yesterday; at most 100. */
-    readonly accounts: readonly {
-      readonly account_id: string
-      readonly account: string
-      readonly state: 'low' | 'exhausted'
-      readonly balance_usd: string
-      readonly spent_usd: string
-    }[]
-    /** Alerts that are firing, at most 100. */
-    readonly alerts: readonly {
-      readonly kind: string
-      readonly severity: string
-      readonly title: string
-      readonly since: string
-    }[]
-    /** Of yesterday and today. */
-    readonly unclean_stops: readonly {
-      readonly node: string
-      readonly from: string
-      readonly to: string | null
-    }[]
   }
 }

@@ -6,20 +6,22 @@ import { z } from 'zod'
 import { csvRow } from '../../base/csv.ts'
 import type { ReportDimension } from '../../ledger/report-store.ts'
 import { operation } from '../operation.ts'
-import { readReportPage, reportFields, type ReportRow } from './report.ts'
+import { figureFields, readReportPage, reportFields, type ReportRow } from './report.ts'
 
 /** Writes a piece of text; resolves when more may follow. */
 type WriteText = (text: string) => Promise<void> | void
 
 const noPages = z.never('belongs to JSON: CSV has no pages').optional()
 
+const csvInput = z.strictObject({
+  ...reportFields,
+  format: z.literal('csv', 'must be csv'),
+  cursor: noPages,
+  limit: noPages,
+})
+
 export const printReport = operation(
-  z.strictObject({
-    ...reportFields,
-    format: z.literal('csv', 'must be csv'),
-    cursor: noPages,
-    limit: noPages,
-  }),
+  { input: csvInput },
   ({ clock, database }, input, write: WriteText): Promise<void> =>
     database.snapshot(async (snapshot) => {
       const columns = [
@@ -51,24 +53,4 @@ const groupColumns: Readonly<Record<ReportDimension, readonly (keyof ReportRow)[
   channel: ['channel'],
 }
 
-const figureColumns: readonly (keyof ReportRow)[] = [
-  'requests',
-  'charged_requests',
-  'errors',
-  'failovers',
-  'checks',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'revenue_usd',
-  'refunded_usd',
-  'own_cost_usd',
-  'estimated_cost_usd',
-  'unknown_cost_requests',
-  'unknown_cost_revenue_usd',
-  'margin_usd',
-  'known_margin_usd',
-  'first_event_p50_ms',
-  'first_event_p95_ms',
-]
+const figureColumns = Object.keys(figureFields) as (keyof typeof figureFields)[]

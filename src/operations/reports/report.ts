@@ -21,9 +21,10 @@ import {
 } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
+import { pageForm, usd, type Answer } from '../answer-forms.ts'
 import { accountReference, fromTime, largestCount, untilTime } from '../input.ts'
 import { invalidField, operation, type OperationContext } from '../operation.ts'
-import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'
+import { pageFields, pageOf, readCursorWords } from '../paging.ts'
 
 const defaultDays = 30
 const daysMax = 3_660
@@ -72,6 +73,60 @@ export const reportFields = {
 
 type ReportInput = z.output<z.ZodObject<typeof reportFields>>
 
+export const firstEventMs = z
+  .int()
+  .nullable()
+  .meta({ description: 'Null without any first event.' })
+const grouped = z.string().nullable().meta({ description: 'Null where the report is not by it.' })
+
+const groupFields = {
+  day: grouped,
+  /** Empty for the gateway's own checks. */
+  account_id: grouped,
+  account: grouped,
+  key_id: grouped,
+  key: grouped,
+  model: grouped,
+  /** Empty where no channel answered. */
+  channel: grouped,
+}
+
+export const figureFields = {
+  requests: z.int(),
+  charged_requests: z.int(),
+  errors: z.int(),
+  failovers: z.int(),
+  checks: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cache_read_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  /** Charges, before refunds. */
+  revenue_usd: usd,
+  refunded_usd: usd,
+  own_cost_usd: usd.meta({ description: 'Exact: what vendors counted, at cost prices.' }),
+  estimated_cost_usd: usd.meta({ description: 'Estimated: lost attempts, and checks.' }),
+  /** Their own cost is not known, and in neither figure. */
+  unknown_cost_requests: z.int(),
+  unknown_cost_revenue_usd: usd.meta({
+    description: 'Charges of requests whose own cost is unknown, less refunds.',
+  }),
+  margin_usd: usd
+    .nullable()
+    .meta({ description: 'Null where the own cost of a request is unknown.' }),
+  known_margin_usd: usd.meta({
+    description: 'Margin without the requests whose own cost is unknown.',
+  }),
+  first_event_p50_ms: firstEventMs,
+  first_event_p95_ms: firstEventMs,
+}
+
+const figuresForm = z.strictObject(figureFields)
+const rowForm = z.strictObject({ ...groupFields, ...figureFields })
+
+export type ReportFiguresView = Answer<typeof figuresForm>
+export type ReportRow = Answer<typeof rowForm>
+
 const pagedInput = z.strictObject({
   ...reportFields,
   ...pageFields,
@@ -79,17 +134,19 @@ const pagedInput = z.strictObject({
   format: z.enum(['json', 'csv']).default('json'),
 })
 
-export const readReport = operation(pagedInput, (context, input): Promise<Page<ReportRow>> =>
-  context.database.snapshot(async (snapshot) => {
-    const { cursor, limit, ...question } = input
-    const after = readCursor(cursor, question.by)
-    const lines = await readReportPage({ ...context, snapshot }, question, { after, limit })
-    return pageOf(lines, {
-      limit,
-      cursorOf: ({ key }) => JSON.stringify(key),
-      view: ({ row }) => row,
-    })
-  }),
+export const readReport = operation(
+  { input: pagedInput, answer: pageForm(rowForm) },
+  (context, input) =>
+    context.database.snapshot(async (snapshot) => {
+      const { cursor, limit, ...question } = input
+      const after = readCursor(cursor, question.by)
+      const lines = await readReportPage({ ...context, snapshot }, question, { after, limit })
+      return pageOf(lines, {
+        limit,
+        cursorOf: ({ key }) => JSON.stringify(key),
+        view: ({ row }) => row,
+      })
+    }),
 )
 
 export interface ReportLine {
@@ -265,7 +322,7 @@ async function readNames(
 }
 
 /** Shows figures and checks as a report by `total` does. */
-export function viewTotal(figures: ReportFigures, checks: readonly CheckSum[]) {
+export function viewTotal(figures: ReportFigures, checks: readonly CheckSum[]): ReportFiguresView {
   return viewFigures(figures, checks.reduce(addCheck, noChecks))
 }
 
@@ -273,26 +330,23 @@ function viewLine(
   { key, figures, checks }: Line,
   by: readonly ReportDimension[],
   { accounts, keys }: Names,
-) {
+): ReportRow {
   const dimension = (name: ReportDimension): string | null => key[by.indexOf(name)] ?? null
   const accountId = dimension('account')
   const keyId = dimension('key')
   return {
-    /** Null where the report is not by day; the same with the others. */
     day: dimension('day'),
-    /** Empty for the gateway's own checks. */
     account_id: accountId,
     account: accountId === null ? null : (accounts.get(accountId) ?? ''),
     key_id: keyId,
     key: keyId === null ? null : (keys.get(keyId) ?? ''),
     model: dimension('model'),
-    /** Empty where no channel answered. */
     channel: dimension('channel'),
     ...viewFigures(figures, checks),
   }
 }
 
-function viewFigures(figures: ReportFigures, checks: Checks) {
+function viewFigures(figures: ReportFigures, checks: Checks): ReportFiguresView {
   const { revenue_picos: revenue, refunded_picos: refunded } = figures
   const unknown = figures.requests - figures.known_cost_requests
   const ownCost = addPicos(figures.own_cost_picos, checks.knownPicos)
@@ -310,25 +364,15 @@ function viewFigures(figures: ReportFigures, checks: Checks) {
     output_tokens: figures.output_tokens,
     cache_read_tokens: figures.cache_read_tokens,
     cache_write_tokens: figures.cache_write_tokens,
-    /** Charges, before refunds. */
     revenue_usd: formatUsd(revenue),
     refunded_usd: formatUsd(refunded),
-    /** Exact: what the vendors counted, at cost prices. */
     own_cost_usd: formatUsd(ownCost),
-    /** Estimates: lost attempts, answers without final counts, checks without cost prices. */
     estimated_cost_usd: formatUsd(estimated),
-    /** Their own cost is not known, and in neither figure. */
     unknown_cost_requests: unknown,
-    /** The charges of these requests, less refunds. */
     unknown_cost_revenue_usd: formatUsd(unknownRevenue),
-    /** Null where the own cost of some request is not known. */
     margin_usd: unknown > 0 ? null : marginUsd,
-    /** The margin of everything but these requests. */
     known_margin_usd: marginUsd,
-    /** Null without any first event. */
     first_event_p50_ms: firstEventQuantile(figures, 0.5),
     first_event_p95_ms: firstEventQuantile(figures, 0.95),
   }
 }
-
-export type ReportRow = Readonly<ReturnType<typeof viewLine>>

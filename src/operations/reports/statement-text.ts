@@ -2,23 +2,18 @@
 import { z } from 'zod'
 import { csvRow, type CsvCell } from '../../base/csv.ts'
 import { operation } from '../operation.ts'
-import {
-  readStatement,
-  statementFields,
-  type StatementEnd,
-  type StatementHead,
-  type StatementLine,
-  type StatementSink,
-} from './statement.ts'
+import { readStatement, statementFields, type StatementSink } from './statement.ts'
+import type { StatementEnd, StatementHead, StatementLine } from './statement-form.ts'
 
 /** Writes a piece of text; resolves when more may follow. */
 export type WriteText = (text: string) => Promise<void> | void
 
+export const statementFormat = z.enum(['json', 'csv'], 'must be json or csv').default('json')
+
+const printInput = z.strictObject({ ...statementFields, format: statementFormat })
+
 export const printStatement = operation(
-  z.strictObject({
-    ...statementFields,
-    format: z.enum(['json', 'csv'], 'must be json or csv').default('json'),
-  }),
+  { input: printInput },
   (context, { format, ...given }, write: WriteText): Promise<void> =>
     readStatement(context, given, format === 'csv' ? csvSink(write) : jsonSink(write)),
 )

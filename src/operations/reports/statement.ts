@@ -38,6 +38,12 @@ import {
   type OperationContext,
 } from '../operation.ts'
 import { viewBill } from './bill.ts'
+import type {
+  StatedExchange,
+  StatementEnd,
+  StatementHead,
+  StatementLine,
+} from './statement-form.ts'
 
 export const statementFields = {
   account: accountReference,
@@ -56,40 +62,6 @@ interface Wanted {
   readonly last?: number | undefined
 }
 
-/** Amounts are exact decimal text in USD; fields that end in `_usd` are JSON numbers for display. */
-export interface StatementHead {
-  readonly account_id: string
-  readonly name: string
-  /** Null = from the beginning; up to now. */
-  readonly from: string | null
-  readonly to: string | null
-  /** Charges before this day have no details any more; null = all have. */
-  readonly explained_from: string | null
-  readonly opening_balance: string
-}
-
-export interface StatementEnd {
-  /** The sum of the lines. */
-  readonly sum: string
-  readonly closing_balance: string
-  /** The balance now. */
-  readonly balance_usd: number
-  readonly totals: {
-    /** Charged requests. */
-    readonly requests: number
-    readonly input_tokens: number
-    readonly output_tokens: number
-    readonly cache_tokens: number
-    /** A positive amount. */
-    readonly charged: string
-    readonly booked_by_operators: string
-    /** The part of `booked_by_operators` that gives charges back. */
-    readonly refunded: string
-    /** Charges whose tokens are not in the totals, because their exchange is removed. */
-    readonly unexplained: number
-  }
-}
-
 /** Receives a statement. The writer waits for each call. */
 export interface StatementSink {
   begin(head: StatementHead): Promise<void> | void
@@ -99,7 +71,7 @@ export interface StatementSink {
 
 /** Writes the statement into `sink`, line by line, from one snapshot of the store. */
 export const writeStatement = operation(
-  z.strictObject(statementFields),
+  { input: z.strictObject(statementFields) },
   (context, wanted, sink: StatementSink): Promise<void> => readStatement(context, wanted, sink),
 )
 
@@ -243,24 +215,17 @@ function addToTotals(totals: ReturnType<typeof noTotals>, entry: StatementEntry)
   totals.cache_tokens += exchange.reported.cacheTokens
 }
 
-export type StatementLine = Readonly<ReturnType<typeof viewLine>>
-
-function viewLine(entry: StatementEntry, balance: string, keyNames: KeyNames) {
+function viewLine(entry: StatementEntry, balance: string, keyNames: KeyNames): StatementLine {
   return {
     sequence: entry.sequence,
     at: timeText(entry.createdAtMs),
     kind: entry.kind,
-    /** A charge is negative. */
     amount_usd: usdNumber(entry.amountPicos),
     amount: formatUsd(entry.amountPicos),
-    /** Balance after this line. */
     balance,
-    /** For a charge: the id of its exchange. */
     reference: entry.reference,
-    /** The request that was charged or refunded. */
     request: requestOf(entry),
     note: entry.note ?? null,
-    /** Null for entries of operators, and for charges whose exchange is removed. */
     exchange: entry.exchange === undefined ? null : viewExchange(entry.exchange, keyNames),
   }
 }
@@ -270,7 +235,7 @@ function requestOf({ kind, reference }: StatementEntry): string | null {
   return kind === 'refund' ? reference.slice(refundPrefix.length) : null
 }
 
-function viewExchange(exchange: ChargedExchange, keyNames: KeyNames) {
+function viewExchange(exchange: ChargedExchange, keyNames: KeyNames): StatedExchange {
   return {
     key_id: exchange.keyId,
     key: keyNames.get(exchange.keyId) ?? exchange.keyId,
@@ -278,14 +243,11 @@ function viewExchange(exchange: ChargedExchange, keyNames: KeyNames) {
     model: exchange.model,
     operation: exchange.operation,
     stream: exchange.isStream,
-    /** For operators only; account holders do not see it. */
     channel: exchange.channel ?? null,
     started_at: timeText(exchange.startedAtMs),
-    /** How it ended. */
     outcome: exchange.ending,
     status: exchange.status,
     attempts: exchange.attemptCount,
-    /** As the vendor reports them, and as `/v1/usage` adds them up. */
     input_tokens: exchange.reported.inputTokens,
     output_tokens: exchange.reported.outputTokens,
     cache_tokens: exchange.reported.cacheTokens,

@@ -91,9 +91,13 @@ async function findOwner(
   return { accountId: accountId ?? found.accountId, keyId: key }
 }
 
+const requestInput = z.strictObject({
+  request: name.describe("Its x-turnpike-request-id, or the vendor's own id."),
+})
+
 /** Shows one request, by the gateway's id or the vendor's. */
 export const showRequest = operation(
-  { input: z.strictObject({ request: name }), answer: requestInFullForm },
+  { input: requestInput, answer: requestInFullForm },
   (context, { request: id }) =>
     context.database.snapshot(async (snapshot) => {
       const found = await findExchange(snapshot, { id })

@@ -24,7 +24,7 @@ const backupForm = z.strictObject({
 /** As `recordCopy` writes them. */
 const facts = backupForm.pick({ bytes: true, sha256: true, audit: true })
 
-export type RecordedBackup = Answer<typeof backupForm>
+type RecordedBackup = Answer<typeof backupForm>
 
 /** Newest first. */
 export const listBackups = operation(

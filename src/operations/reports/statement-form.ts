@@ -1,23 +1,12 @@
-/** The shape of a statement as one JSON document. */
+/**
+ * The form of a statement as one JSON document. Amounts are exact decimal text in USD; fields that end in
+ * `_usd` are numbers for display.
+ */
 import { z } from 'zod'
-import { moment, usd } from '../answer-forms.ts'
+import { count, moment, usd, type Answer } from '../answer-forms.ts'
+import { billForm } from './bill.ts'
 
-const count = z.int().min(0)
 const shown = z.number().meta({ description: 'For display; the exact amount is beside it.' })
-
-const part = z.strictObject({
-  model: z.string(),
-  long_context: z.boolean(),
-  factors: z.array(z.strictObject({ kind: z.string(), name: z.string(), factor: z.string() })),
-  lines: z.array(
-    z.strictObject({
-      class: z.string(),
-      count,
-      price: usd.meta({ description: 'Of one token or one use.' }),
-      amount: usd,
-    }),
-  ),
-})
 
 const exchange = z.strictObject({
   key_id: z.string(),
@@ -26,21 +15,20 @@ const exchange = z.strictObject({
   model: z.string(),
   operation: z.string(),
   stream: z.boolean(),
+  /** For operators only; account holders do not see it. */
   channel: z.string().nullable(),
   started_at: moment,
+  /** How it ended. */
   outcome: z.string(),
   status: z.int(),
   attempts: count,
+  /** As the vendor reports them, and as `/v1/usage` adds them up. */
   input_tokens: count,
   output_tokens: count,
   cache_tokens: count,
   estimated: z.boolean(),
   marks: z.array(z.string()),
-  calculation: z.string(),
-  parts: z.array(part),
-  fee: usd,
-  multiplier: z.string(),
-  at_most: usd.nullable(),
+  ...billForm.shape,
 })
 
 const entry = z.strictObject({
@@ -50,6 +38,7 @@ const entry = z.strictObject({
   amount_usd: shown,
   amount: usd.meta({ description: 'A charge is negative.' }),
   balance: usd.meta({ description: 'After this line.' }),
+  /** For a charge: the id of its exchange. */
   reference: z.string(),
   request: z.string().nullable().meta({ description: 'That was charged or refunded.' }),
   note: z.string().nullable(),
@@ -58,7 +47,7 @@ const entry = z.strictObject({
   }),
 })
 
-export const statement = z.strictObject({
+export const statementForm = z.strictObject({
   account_id: z.string(),
   name: z.string(),
   from: moment.nullable().meta({ description: 'Null = from the beginning.' }),
@@ -70,8 +59,10 @@ export const statement = z.strictObject({
   entries: z.array(entry),
   sum: usd.meta({ description: 'Of the lines.' }),
   closing_balance: usd,
+  /** The balance now. */
   balance_usd: shown,
   totals: z.strictObject({
+    /** Charged ones. */
     requests: count,
     input_tokens: count,
     output_tokens: count,
@@ -82,3 +73,10 @@ export const statement = z.strictObject({
     refunded: usd.meta({ description: 'The part of it that gives charges back.' }),
   }),
 })
+
+type Statement = Answer<typeof statementForm>
+
+export type StatementEnd = Pick<Statement, 'sum' | 'closing_balance' | 'balance_usd' | 'totals'>
+export type StatementHead = Omit<Statement, 'entries' | keyof StatementEnd>
+export type StatementLine = Statement['entries'][number]
+export type StatedExchange = NonNullable<StatementLine['exchange']>
