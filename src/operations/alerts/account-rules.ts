@@ -23,7 +23,7 @@ import { keyBudgets, noKeyUsage, type KeyBudget, type KeyUsage } from '../../led
 import type { UsagePeriod } from '../../ledger/ledger.ts'
 import { limits, spendingCode } from '../../ledger/limits.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
-import type { Alert, AlertKind, Finding } from './alert-kind.ts'
+import { keyOf, type Alert, type AlertKind, type Finding } from './alert-kind.ts'
 
 export const accountKinds: readonly AlertKind[] = [
   'account.balance_low',
@@ -311,10 +311,6 @@ function about(
   { id }: WatchedAccount,
 ): Pick<Finding, 'kind' | 'subject'> & { readonly accountId: string } {
   return { kind, subject: id, accountId: id }
-}
-
-export function keyOf(kind: AlertKind, subject: string): string {
-  return `${kind}\n${subject}`
 }
 
 /** The amount that an alert carries as a fact; zero without one. */

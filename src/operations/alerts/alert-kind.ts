@@ -63,6 +63,11 @@ export interface Alert extends Finding {
   readonly resolvedAtMs: number | undefined
 }
 
+/** Identifies a condition. */
+export function keyOf(kind: AlertKind, subject: string): string {
+  return `${kind}\n${subject}`
+}
+
 /** Returns whether a target that wants at least `least` wants this. */
 export function isSevereEnough(severity: Severity, least: Severity): boolean {
   return severities.indexOf(severity) >= severities.indexOf(least)

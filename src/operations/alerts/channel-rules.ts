@@ -6,8 +6,7 @@
 import type { HealthLine } from '../../channels/health/health-line.ts'
 import { isResumed } from '../../channels/health/health-state.ts'
 import { lastingService, type Service } from '../../channels/health/service.ts'
-import type { Alert, AlertKind, Finding } from './alert-kind.ts'
-import { keyOf } from './account-rules.ts'
+import { keyOf, type Alert, type AlertKind, type Finding } from './alert-kind.ts'
 
 const offKinds = [
   'channel.off',

@@ -66,16 +66,10 @@ export async function countWaiting(queryable: Queryable): Promise<Map<string, nu
 }
 
 /** A delivery with its alert, to be sent. */
-export interface Message {
-  readonly id: string
-  readonly targetId: string
-  /** The contact of an account; empty: the address of the target. */
-  readonly recipient: string
-  readonly event: AlertEvent
-  readonly alert: Alert
-  readonly attempts: number
-  readonly createdAtMs: number
-}
+export type Message = Pick<
+  Delivery,
+  'id' | 'targetId' | 'recipient' | 'event' | 'attempts' | 'createdAtMs'
+> & { readonly alert: Alert }
 
 /** An operator waits for the result of a test. */
 const testsFirst = "CASE WHEN kind = 'alert.test' THEN 0 ELSE 1 END"

@@ -7,7 +7,7 @@ import type { Random } from '../../base/random.ts'
 import { newId } from '../../base/id.ts'
 import { alertKinds, type Alert, type AlertEvent } from './alert-kind.ts'
 import { wants } from './raise.ts'
-import { sendMessage, type Sending, type SendResult } from './send.ts'
+import { sendMessage, type OutgoingMessage, type Sending, type SendResult } from './send.ts'
 import type { AlertTarget } from './target-store.ts'
 
 export interface OutageWatchParts {
@@ -26,9 +26,7 @@ const spread = 0.2
 
 interface Notice {
   readonly target: AlertTarget
-  readonly messageId: string
-  readonly alert: Alert
-  readonly event: AlertEvent
+  readonly message: OutgoingMessage
   dueAtMs: number
   isSending: boolean
 }
@@ -103,8 +101,14 @@ export class OutageWatch {
   }
 
   #add(target: AlertTarget, alert: Alert, event: AlertEvent, nowMs: number): void {
-    const messageId = newId('dlv', this.#parts.sending.clock.now())
-    this.#notices.push({ target, alert, event, messageId, dueAtMs: nowMs, isSending: false })
+    const message = {
+      id: newId('dlv', this.#parts.sending.clock.now()),
+      recipient: '',
+      createdAtMs: alert.resolvedAtMs ?? alert.firedAtMs,
+      alert,
+      event,
+    }
+    this.#notices.push({ target, message, dueAtMs: nowMs, isSending: false })
   }
 
   #sendIfDue(notice: Notice, nowMs: number): void {
@@ -119,14 +123,13 @@ export class OutageWatch {
 
   async #send(notice: Notice): Promise<void> {
     const { sending, onAttempt, random } = this.#parts
-    const { target, alert, event, messageId } = notice
-    const createdAtMs = alert.resolvedAtMs ?? alert.firedAtMs
-    const message = { id: messageId, recipient: '', createdAtMs, alert, event }
+    const { target, message } = notice
     const result = await sendMessage(target, message, sending)
     onAttempt(target, result)
     if (result.kind === 'delivered' || result.isFinal) {
       this.#notices = this.#notices.filter((one) => one !== notice)
-      if (result.kind === 'delivered' && event === 'firing') this.#told.set(target.id, target)
+      if (result.kind === 'delivered' && message.event === 'firing')
+        this.#told.set(target.id, target)
       return
     }
     const waitMs = retryMs * (1 + spread * (2 * random() - 1))

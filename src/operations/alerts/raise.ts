@@ -8,6 +8,7 @@ import type { Database, Transaction } from '../../storage/database.ts'
 import {
   alertKinds,
   isSevereEnough,
+  keyOf,
   type Alert,
   type AlertEvent,
   type AlertKind,
@@ -46,11 +47,11 @@ export async function applyObservation(
   { kinds, findings, firing }: Observation,
   nowMs: number,
 ): Promise<void> {
-  const keyOf = ({ kind, subject }: Finding): string => `${kind}\n${subject}`
-  const found = new Set(findings.map(keyOf))
-  const known = new Set(firing.map(keyOf))
-  const begun = findings.filter((one) => !known.has(keyOf(one)))
-  const over = firing.filter((one) => kinds.includes(one.kind) && !found.has(keyOf(one)))
+  const keyOfFinding = ({ kind, subject }: Finding): string => keyOf(kind, subject)
+  const found = new Set(findings.map(keyOfFinding))
+  const known = new Set(firing.map(keyOfFinding))
+  const begun = findings.filter((one) => !known.has(keyOfFinding(one)))
+  const over = firing.filter((one) => kinds.includes(one.kind) && !found.has(keyOfFinding(one)))
   const room = Math.max(0, firingMax - firing.length)
   const news = begun.slice(0, Math.min(room, changesPerRound))
   const ended = over.slice(0, changesPerRound)

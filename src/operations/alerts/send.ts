@@ -51,15 +51,18 @@ export type SendResult =
       readonly retryAfterMs: number | undefined
     }
 
+/** A message without the name of the region, which `Sending` has. */
+export interface OutgoingMessage extends Omit<MessageContent, 'region'> {
+  /** The contact of an account; empty: the address of the target. */
+  readonly recipient: string
+}
+
 export async function sendMessage(
   target: AlertTarget,
-  content: Omit<MessageContent, 'region'> & {
-    /** The contact of an account; empty: the address of the target. */
-    readonly recipient: string
-  },
+  outgoing: OutgoingMessage,
   sending: Sending,
 ): Promise<SendResult> {
-  const message = { ...content, region: sending.region }
+  const message = { ...outgoing, region: sending.region }
   if (target.format === 'email') return sendEmail(target, message, sending)
   const opened = openAddress(target, sending)
   if (opened.kind === 'unreadable') return notDelivered(opened.reason)

@@ -18,11 +18,10 @@ import { backupAction } from '../store/backup.ts'
 import {
   accountKinds,
   findAccountConditions,
-  keyOf,
   usedUpCodes,
   type RuleMoment,
 } from './account-rules.ts'
-import type { Alert, Finding } from './alert-kind.ts'
+import { keyOf, type Alert, type Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
 import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
 import { applyObservation, readFiring, type FiringAlerts } from './raise.ts'
