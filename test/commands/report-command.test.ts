@@ -51,10 +51,11 @@ before(async () => {
     TURNPIKE_MASTER_KEY: '5'.repeat(64),
     TURNPIKE_ADMIN_TOKEN: adminToken,
   }
+  // Before the gateway starts: a running one follows a moment later.
+  await ok('apply -f catalog.yaml')
   program = await openProgram(onStore)
   serving = await program.serve()
   onServer = { TURNPIKE_SERVER: serving.adminUrl, TURNPIKE_TOKEN: adminToken }
-  await ok('apply -f catalog.yaml')
   const ids: string[] = []
   for (const name of [hostileName, 'north']) {
     await ok(`account create ${name} --balance 25`)

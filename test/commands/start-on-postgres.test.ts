@@ -153,7 +153,7 @@ describe('a start on PostgreSQL refuses', () => {
     const tokens = (): ReturnType<typeof run> =>
       run(newFolder(), ['admin-token', 'list', '--json'], environmentOf(url))
     const before = await tokens()
-    assert.match(before.out, /"status": "active"/)
+    assert.match(before.out, /"state": "active"/)
     const other = { TURNPIKE_ADMIN_TOKEN: `ad_other${'b'.repeat(38)}` }
     assert.match(await refusal(url, 1, other), /^Port \d+ is already in use\./)
     assert.deepEqual(await tokens(), before)
