@@ -1,110 +1,142 @@
 /**
- * `npm run structure`: prints the size of src/ without tests and sandbox: files, code lines (no blank lines,
- * no comments), functions over 70 lines, and the exports that no other file uses.
+ * `npm run structure`: prints files, lines and syntax nodes of src/ and console/src/ by room, without tests and
+ * generated files, then what stands out: files over 400 lines, files in no room, functions over 70 lines. Ends
+ * with 1 where that exceeds structure-budget.json. `npm run check` runs it.
  *
- * `npm run structure -- --against PATH` measures another checkout, with the tools of this one.
+ * A change that needs more raises its line of the budget, and its commit says what for. `--write` sets the
+ * budget to what is there. `--budget PATH` names another one. `--against PATH` measures another checkout and
+ * compares nothing.
  */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { childEnvironment, root } from './runtime.mjs'
+import { parseSync } from 'oxc-parser'
+import { root } from './runtime.mjs'
 
+const fileLinesMax = 400
 const functionLinesMax = 70
+const generated = new Set(['console/src/api/schema.ts'])
 
-const { values: options } = parseArgs({ options: { against: { type: 'string' } } })
+const { values: options } = parseArgs({
+  options: {
+    against: { type: 'string' },
+    budget: { type: 'string', default: join(root, 'structure-budget.json') },
+    write: { type: 'boolean', default: false },
+  },
+})
+const budgetPath = resolve(options.budget)
 const measuredRoot = resolve(options.against ?? root)
 
 function listSources() {
-  return readdirSync(join(measuredRoot, 'src'), { recursive: true })
-    .map((name) => `src/${name}`)
-    .filter((path) => path.endsWith('.ts') && isMeasured(path))
-    .sort()
-}
-
-function isMeasured(path) {
-  return path.startsWith('src/') && !path.startsWith('src/sandbox/') && !path.endsWith('.test.ts')
-}
-
-/** Counts by whole lines: the formatter gives each block comment separate lines. */
-function countCodeLines(path) {
-  let isInComment = false
-  const lines = readFileSync(join(measuredRoot, path), 'utf8').split('\n')
-  return lines.filter((line) => {
-    const start = line.trim()
-    const isComment = isInComment || start.startsWith('/*')
-    if (isComment) isInComment = !start.includes('*/')
-    return start !== '' && !isComment && !start.startsWith('//')
-  }).length
-}
-
-/** Runs a tool in the measured checkout. It exits with 1 when it finds something. */
-function runTool(command, ...words) {
-  const result = spawnSync(command, words, {
-    cwd: measuredRoot,
-    env: childEnvironment(),
-    encoding: 'utf8',
-    maxBuffer: 1 << 26,
-  })
-  if (!result.stdout?.startsWith('{')) throw new Error(`${command} failed: ${result.stderr}`)
-  return JSON.parse(result.stdout)
-}
-
-/** Comments and blank lines within a function count: they are what a reader scrolls past. */
-function findLongFunctions() {
-  const folder = mkdtempSync(join(tmpdir(), 'turnpike-structure-'))
-  const config = join(folder, 'oxlint.json')
-  const rule = ['error', { max: functionLinesMax }]
-  writeFileSync(
-    config,
-    JSON.stringify({
-      categories: { correctness: 'off' },
-      rules: { 'eslint/max-lines-per-function': rule },
-    }),
+  return ['src', 'console/src'].flatMap((top) =>
+    readdirSync(join(measuredRoot, top), { recursive: true })
+      .map((name) => `${top}/${name}`)
+      .filter((path) => /\.(ts|tsx|css|sql)$/.test(path) && !/\.test\.tsx?$/.test(path))
+      .filter((path) => !generated.has(path))
+      .sort(),
   )
-  try {
-    const { diagnostics } = runTool('oxlint', '-c', config, '--format', 'json', 'src')
-    return diagnostics
-      .filter(({ filename }) => isMeasured(filename))
-      .map(({ filename, message, labels: [{ span }] }) => {
-        const [, name, lines] = /(`.*`|function) has too many lines \((\d+)\)/.exec(message)
-        return `${filename}:${span.line} ${name.replaceAll('`', '')} ${lines}`
-      })
-      .sort()
-  } finally {
-    rmSync(folder, { recursive: true })
+}
+
+/** `src/relay/admit.ts` → `src/relay`; a file directly in `src` → `src`. */
+function roomOf(path) {
+  const [top, room, file] = path.replace(/^console\/src/, 'console').split('/')
+  return file === undefined ? top : `${top}/${room}`
+}
+
+/** `longFunctions` has `path name` of each function over 70 lines. */
+function measure(path) {
+  const text = readFileSync(join(measuredRoot, path), 'utf8')
+  const lines = text.split('\n').length - 1
+  const measured = { path, lines, nodes: 0, longFunctions: [] }
+  if (!/\.tsx?$/.test(path)) return measured
+  const lineAt = (offset) => text.slice(0, offset).split('\n').length
+  const see = (node, parent) => {
+    measured.nodes++
+    if (!/Function(Declaration|Expression)$/.test(node.type)) return
+    const length = lineAt(node.end) - lineAt(node.start) + 1
+    if (length <= functionLinesMax) return
+    const name = (node.id ?? parent?.id ?? parent?.key)?.name ?? 'function'
+    measured.longFunctions.push(`${path} ${name}`)
+  }
+  visit(parseSync(path, text).program, undefined, see)
+  return measured
+}
+
+function visit(node, parent, see) {
+  if (Array.isArray(node)) for (const part of node) visit(part, parent, see)
+  else if (typeof node?.type === 'string') {
+    see(node, parent)
+    for (const part of Object.values(node))
+      if (typeof part === 'object' && part !== null) visit(part, node, see)
   }
 }
 
-/** Exports of src/ that no other file imports, test files included. */
-function findUnusedExports() {
-  const config = ['--config', join(root, 'knip.json')]
-  const report = runTool('knip', ...config, '--reporter', 'json', '--include', 'exports,types')
-  return report.issues
-    .filter(({ file }) => isMeasured(file))
-    .flatMap(({ file, exports, types }) =>
-      [...exports, ...types].map(({ name }) => `${file} ${name}`),
+/** Name → files, lines and syntax nodes: each room, and all rooms of `src` and of `console` together. */
+function sizesOf(files) {
+  const rooms = Map.groupBy(files, ({ path }) => roomOf(path))
+  const totals = Map.groupBy(files, ({ path }) => `all of ${path.split('/')[0]}`)
+  const sum = (list, key) => list.reduce((total, one) => total + one[key], 0)
+  return Object.fromEntries(
+    [...[...rooms].toSorted(), ...totals].map(([name, list]) => [
+      name,
+      { files: list.length, lines: sum(list, 'lines'), nodes: sum(list, 'nodes') },
+    ]),
+  )
+}
+
+function findRemarkable(files) {
+  return {
+    filesOver400Lines: files
+      .filter(({ path, lines }) => lines > fileLinesMax && !path.endsWith('.sql'))
+      .map(({ path }) => path),
+    filesInNoRoom: files.map(({ path }) => path).filter((path) => !roomOf(path).includes('/')),
+    functionsOver70Lines: files.flatMap(({ longFunctions }) => longFunctions),
+  }
+}
+
+/** Returns a sentence for each size and each list that is larger than the budget. */
+function findExcess({ sizes, ...lists }, budget) {
+  const excess = []
+  for (const [name, size] of Object.entries(sizes))
+    for (const [unit, count] of Object.entries(size)) {
+      const allowed = budget.sizes[name]?.[unit] ?? 0
+      if (count > allowed) excess.push(`${name} has ${count} ${unit}, the budget ${allowed}`)
+    }
+  for (const [list, found] of Object.entries(lists))
+    for (const one of found.filter((entry) => !budget[list].includes(entry)))
+      excess.push(`${one} is not in ${list} of the budget`)
+  return excess
+}
+
+function print({ sizes, ...lists }) {
+  const columns = ['files', 'lines', 'nodes']
+  const row = (name, cells) =>
+    console.log(name.padEnd(22) + cells.map((cell) => String(cell).padStart(9)).join(''))
+  row('', columns)
+  for (const [name, size] of Object.entries(sizes))
+    row(
+      name,
+      columns.map((column) => size[column]),
     )
-    .sort()
+  for (const [list, found] of Object.entries(lists)) {
+    console.log(`\n${list}: ${found.length}`)
+    for (const one of found) console.log(`  ${one}`)
+  }
 }
 
-function printSize(name, paths) {
-  const lines = paths.reduce((sum, path) => sum + countCodeLines(path), 0)
-  console.log(`${name.padEnd(12)} ${String(paths.length).padStart(4)} files ${lines} code lines`)
+const files = listSources().map(measure)
+const structure = { sizes: sizesOf(files), ...findRemarkable(files) }
+print(structure)
+if (options.write) {
+  // One room a line, so that the budget that a commit raises is one line of it.
+  const text = JSON.stringify(structure, undefined, 2)
+  const rooms = text.replace(
+    /\{\s+("files": \d+),\s+("lines": \d+),\s+("nodes": \d+)\s+\}/g,
+    '{ $1, $2, $3 }',
+  )
+  writeFileSync(budgetPath, `${rooms.replace(/\[\s+("[^"]*")\s+\]/g, '[$1]')}\n`)
+} else if (options.against === undefined) {
+  const excess = findExcess(structure, JSON.parse(readFileSync(budgetPath, 'utf8')))
+  for (const sentence of excess) console.log(`\nToo much: ${sentence}.`)
+  if (excess.length > 0) process.exitCode = 1
 }
-
-function printList(title, lines) {
-  console.log(`\n${title}: ${lines.length}`)
-  for (const line of lines) console.log(`  ${line}`)
-}
-
-const sources = listSources()
-const rooms = Map.groupBy(sources, (path) => {
-  const [, room, file] = path.split('/')
-  return file === undefined ? 'root' : room
-})
-for (const [room, paths] of rooms) printSize(room, paths)
-printSize('src', sources)
-printList(`functions over ${functionLinesMax} lines`, findLongFunctions())
-printList('unused exports', findUnusedExports())

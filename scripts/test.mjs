@@ -91,6 +91,7 @@ async function runChecks() {
       // The program alone, without tests: it may import no development package.
       ...(tier === 'all' ? [['unused code of the console', ...unusedInConsole]] : []),
       ['unused files of the program', 'knip', '--no-progress', ...programOptions],
+      ['structure', 'node', join('scripts', 'structure.mjs')],
     ].map(runCheck),
   )
 }
