@@ -77,11 +77,15 @@ function sizesOf(files) {
   const totals = Map.groupBy(files, ({ path }) => `all of ${path.split('/')[0]}`)
   const sum = (list, key) => list.reduce((total, one) => total + one[key], 0)
   return Object.fromEntries(
-    [...[...rooms].toSorted(), ...totals].map(([name, list]) => [
+    [...[...rooms].toSorted(byName), ...totals].map(([name, list]) => [
       name,
       { files: list.length, lines: sum(list, 'lines'), nodes: sum(list, 'nodes') },
     ]),
   )
+}
+
+function byName([left], [right]) {
+  return left < right ? -1 : 1
 }
 
 function findRemarkable(files) {

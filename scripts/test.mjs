@@ -59,6 +59,8 @@ async function prepareConsole() {
 
 /** Types, lint, format and unused code at once: none needs another. What has not changed is not checked again. */
 async function runChecks() {
+  // Each check that runs listens for the signals that end it.
+  process.setMaxListeners(20)
   const cache = join('node_modules', '.cache')
   const incremental = (name) => ['--incremental', '--tsBuildInfoFile', join(cache, name)]
   const formatCache = [
