@@ -31,14 +31,14 @@ export interface Kind<Value, Shown extends z.ZodType = z.ZodType> extends Writte
   show?(value: Value): unknown
 }
 
-/** A field of the file. One that is no `Field` is stored in a way of its own. */
+/** A field of the file. Only a `Field` is stored in one column. */
 export interface WrittenField<Value = unknown> extends Written<Value> {
   readonly key: string
   /** What it means to an operator, as Markdown. */
   readonly meaning: string
 }
 
-/** A field with a column of its own. */
+/** A field that is stored in one column. */
 export interface Field<
   Key extends string = string,
   Value = unknown,
