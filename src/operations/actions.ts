@@ -124,20 +124,6 @@ function actorsOf(actor: string, names: Names): readonly string[] {
   return [actor, ...[...names].filter(([, name]) => name === actor).map(([id]) => id)]
 }
 
-/** Lists the actions behind a number, newest first. */
-export async function listActionsAfter(
-  database: Queryable,
-  { after, countMax }: { readonly after: number; readonly countMax: number },
-): Promise<readonly ActionView[]> {
-  const rows = await database.query(
-    'SELECT * FROM operator_action WHERE sequence > $1 ORDER BY sequence DESC LIMIT $2',
-    [after, countMax],
-  )
-  if (rows.length === 0) return []
-  const names = await readTokenNames(database)
-  return rows.map((row) => viewAction(row, names))
-}
-
 /** Returns the number of the newest action; 0 where there is none. */
 export async function newestAction(queryable: Queryable): Promise<number> {
   const [row] = await queryable.query('SELECT MAX(sequence) AS sequence FROM operator_action')

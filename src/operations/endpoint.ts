@@ -4,7 +4,6 @@
  * from these rows. A row decides nothing: what an endpoint means is its operation.
  */
 import type { z } from 'zod'
-import type { EventName } from './events/event.ts'
 import type { Operation } from './operation.ts'
 import type { BackupDownload } from './store/backup-download.ts'
 
@@ -106,7 +105,7 @@ export interface FeedEndpoint extends Row {
   /** What it accepts. */
   readonly feed: z.ZodObject
   /** The data of each event, by its name. */
-  readonly events: Readonly<Record<EventName, z.ZodObject>>
+  readonly events: Readonly<Record<string, z.ZodObject>>
 }
 
 /** An endpoint about the session of the browser that calls it. */

@@ -1,24 +1,30 @@
 /**
- * The live feed of the admin API on real connections: its events, from where a reader goes on, and what
- * ends it. Nothing waits for a time: each test waits for the event, or for the end of a connection.
+ * The live feed of the admin API on real connections: which lists it says have changed, and what ends it.
+ * Nothing waits for a time: each test waits for the event, or for the end of a connection.
  */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { eventFeeds } from '../../src/operations/events/endpoints.ts'
-import { formatCursor, parseCursor } from '../../src/operations/events/event.ts'
-import { runOf, saveRun } from '../../src/operations/store/audit-runs.ts'
 import { listenersMax } from '../../src/operations/events/feed.ts'
+import { watchedLists, watchLists, type WatchedList } from '../../src/operations/events/lists.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
+import { runOf, saveRun } from '../../src/operations/store/audit-runs.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { migrate } from '../../src/storage/migrate.ts'
 import { eventually } from '../support/eventually.ts'
-import { openEvents, type EventConnection, type ReadEvent } from '../support/event-reader.ts'
+import { openEvents, saysChanged, type EventConnection } from '../support/event-reader.ts'
 import {
   changeAccount,
   createAdminToken,
-  recentActions,
+  creditAccount,
   revokeKey,
   switchChannel,
 } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
+import { openNewStore } from '../support/test-store.ts'
 
 let gateway: Scenario
 let token: { readonly id: string; readonly secret: string }
@@ -34,13 +40,9 @@ async function start(): Promise<void> {
   opened = []
 }
 
-async function follow(
-  query = '',
-  headers: Readonly<Record<string, string>> = {},
-): Promise<EventConnection> {
+async function follow(query = '', { secret } = token): Promise<EventConnection> {
   const connection = await openEvents(`${gateway.adminUrl}/admin/v1/events${query}`, {
-    authorization: `Bearer ${token.secret}`,
-    ...headers,
+    authorization: `Bearer ${secret}`,
   })
   opened.push(connection)
   return connection
@@ -51,175 +53,82 @@ async function stop(): Promise<void> {
   await gateway.close()
 }
 
-const named =
-  (name: string, id?: unknown) =>
-  (event: ReadEvent): boolean =>
-    event.name === name && (id === undefined || event.data['id'] === id)
-
-async function request(): Promise<string> {
-  const answer = await gateway.ask({ format: 'messages', isStream: false })
-  return String(answer.headers['x-turnpike-request-id'])
+/** Changes each list as a gateway, an operator or a command does. */
+const changes: Readonly<Record<WatchedList, () => Promise<unknown>>> = {
+  requests: () => gateway.ask({ format: 'messages', isStream: false }),
+  channels: () => switchChannel(gateway.context, { channel: 'alpha-main', override: 'disabled' }),
+  actions: () => changeAccount(gateway.context, { account: gateway.account.name, note: 'new' }),
+  alerts: () => raiseAlert(gateway.context.database),
+  audits: () => saveFailedAudit(gateway.context.database),
+  keys: () => createAdminToken(gateway.context, { name: 'another' }),
+  accounts: () => changeAccount(gateway.context, { account: gateway.account.name, rpm: 60 }),
+  balances: () =>
+    creditAccount(gateway.context, {
+      account: gateway.account.name,
+      amount_usd: '1',
+      reference: 'new',
+    }),
+  catalogue: () => gateway.context.database.query('UPDATE channel SET weight = weight + 1'),
 }
 
-describe('a reader', () => {
+function raiseAlert(database: Database): Promise<void> {
+  const finding = {
+    kind: 'backup.too_old',
+    subject: '',
+    title: 'There is no backup',
+    text: 'Make one.',
+    facts: { hours: null },
+  } as const
+  const observation = { kinds: ['backup.too_old'], findings: [finding], firing: [] } as const
+  return applyObservation(database, observation, Date.now())
+}
+
+function saveFailedAudit(database: Database): Promise<unknown> {
+  const error = new Error('no disk')
+  const when = { startedAtMs: Date.now(), durationMs: 1 }
+  return saveRun(database, runOf({ scope: 'recent', actor: 'gateway:test', ...when, error }))
+}
+
+describe('a watch of the lists', () => {
   before(start)
   after(stop)
-  afterEach(() => {
-    for (const connection of opened.splice(0)) connection.close()
-  })
 
-  test('gets every kind of event in the form of its list', async () => {
-    const { context } = gateway
-    const feed = await follow()
-    assert.equal(feed.status, 200)
-    assert.match(String(feed.headers['content-type']), /^text\/event-stream/)
-    assert.equal(feed.headers['cache-control'], 'no-store')
-    const id = await request()
-    await feed.next(named('request', id))
-    await changeAccount(context, { account: gateway.account.name, rpm: 60 })
-    await feed.next(({ data }) => data['action'] === 'account.limits')
-    await feed.next(({ name, data }) => name === 'changed' && data['area'] === 'accounts')
-    await switchChannel(context, { channel: 'alpha-main', override: 'disabled' })
-    await feed.next(({ name, data }) => name === 'channel' && data['to'] === 'disabled')
-    await switchChannel(context, { channel: 'alpha-main', override: 'enabled' })
-    const finding = {
-      kind: 'backup.too_old',
-      subject: '',
-      title: 'There is no backup',
-      text: 'Make one.',
-      facts: { hours: null },
-    } as const
-    const observe = (findings: readonly (typeof finding)[], firing: unknown[]): Promise<void> =>
-      applyObservation(
-        context.database,
-        { kinds: ['backup.too_old'], findings, firing: firing as never },
-        Date.now(),
-      )
-    await observe([finding], [])
-    const fired = await feed.next(({ data }) => data['event'] === 'firing')
-    await context.database.query('UPDATE alert SET resolved_at_ms = $1', [Date.now()])
-    await feed.next(({ data }) => data['event'] === 'resolved' && data['id'] === fired.data['id'])
-    const run = runOf({
-      scope: 'recent',
-      actor: 'gateway:test',
-      startedAtMs: Date.now(),
-      durationMs: 1,
-      error: new Error('no disk'),
+  for (const list of watchedLists)
+    test(`finds that the list ${list} has changed`, async () => {
+      const findChanged = await watchLists(gateway.context.database)
+      await changes[list]()
+      await eventually(list, findChanged, (found) => found.includes(list))
     })
-    await saveRun(context.database, run)
-    await feed.next(({ name, data }) => name === 'audit' && data['error'] === 'no disk')
 
-    for (const { name, data } of feed.events) {
-      const shape = eventFeeds.follow.events[name as keyof typeof eventFeeds.follow.events]
-      const parsed = shape.safeParse(data)
-      assert.ok(parsed.success, `${name}: ${parsed.error?.message}`)
-    }
-    assert.equal(feed.events.filter(named('request', id)).length, 1)
+  test('finds requests that the gateway has refused', async () => {
+    const findChanged = await watchLists(gateway.context.database)
+    const answer = await gateway.ask({ format: 'messages', isStream: false, model: 'none-such' })
+    assert.equal(answer.status, 404)
+    await eventually('the refusal', findChanged, (found) => found.includes('requests'))
   })
 
-  test('gets only the kinds that it names', async () => {
-    const feed = await follow('?kinds=action,changed')
-    const id = await request()
-    const { context, account } = gateway
-    await changeAccount(context, { account: account.name, rpm: 90 })
-    await feed.next(({ data }) => data['action'] === 'account.limits')
-    await feed.next(named('changed'))
-    const all = await follow('?kinds=request')
-    const later = await request()
-    await all.next(named('request', later))
-    assert.deepEqual(new Set(feed.events.map(({ name }) => name)), new Set(['action', 'changed']))
-    assert.ok(!all.events.some(named('request', id)), 'it begins at the moment it connects')
-  })
-
-  test('goes on where it stopped, and misses nothing', async () => {
-    const feed = await follow()
-    await feed.next(named('request', await request()))
-    feed.close()
-    const missed = [await request(), await request(), await request()]
-    const again = await follow('', { 'last-event-id': feed.lastId })
-    for (const id of missed) await again.next(named('request', id))
-    const order = again.events.filter(named('request')).map(({ data }) => data['id'])
-    assert.deepEqual(order.slice(-3), missed)
-    const byQuery = await follow(`?after=${feed.lastId}&kinds=request`)
-    for (const id of missed) await byQuery.next(named('request', id))
-    // Once each, also where the next round looks at them again.
-    const last = await request()
-    await again.next(named('request', last))
-    for (const id of [...missed, last])
-      assert.equal(again.events.filter(named('request', id)).length, 1)
-  })
-
-  test('hears of a gap where it has missed too much, and gets the newest', async () => {
-    const { context } = gateway
-    const feed = await follow()
-    feed.close()
-    await context.database.transact(async (transaction) => {
-      for (let count = 0; count < 700; count++)
-        await transaction.query(
-          `INSERT INTO operator_action (at_ms, actor, action, subject)
-           VALUES (1, 'test', 'test.made', $1)`,
-          [String(count)],
-        )
-    })
-    const again = await follow(`?after=${feed.lastId}`)
-    const gap = await again.next(named('gap'))
-    assert.deepEqual(gap.data, { kind: 'action', skipped: 200 })
-    await again.next(({ data }) => data['subject'] === '699')
-    const subjects = again.events
-      .filter(({ data }) => data['action'] === 'test.made')
-      .map(({ data }) => Number(data['subject']))
-    assert.deepEqual(
-      subjects,
-      Array.from({ length: 500 }, (_, index) => 200 + index),
-    )
-  })
-
-  test('hears of gaps where the store is an older one', async () => {
-    const feed = await follow()
-    const positions = parseCursor(feed.lastId)
-    assert.ok(positions !== undefined)
-    const ahead = formatCursor({ ...positions, ledger_audit: 1e6, operator_action: 1e6 })
-    const again = await follow(`?after=${ahead}`)
-    await again.next(({ name, data }) => name === 'gap' && data['kind'] === 'audit')
-    await again.next(({ name, data }) => name === 'gap' && data['kind'] === 'action')
-  })
-
-  test('hears of a gap where it has missed too many bytes, and goes on', async () => {
+  test('finds that an alert was resolved', async () => {
     const { database } = gateway.context
-    const feed = await follow()
-    feed.close()
-    const detail = JSON.stringify({ text: 'x'.repeat(900_000) })
-    for (const subject of ['one', 'two', 'three'])
-      await database.query(
-        `INSERT INTO operator_action (at_ms, actor, action, subject, detail)
-         VALUES (1, 'test', 'test.made', $1, $2)`,
-        [subject, detail],
-      )
-    const again = await follow(`?after=${feed.lastId}&kinds=action,request`)
-    await again.next(named('request', await request()))
-    const gap = { name: 'gap', data: { kind: 'action', skipped: null } }
-    assert.deepEqual(again.events[0], gap)
-    assert.ok(!again.events.some(({ data }) => data['action'] === 'test.made'))
-    const next = await follow(`?after=${again.lastId}&kinds=action`)
-    await changeAccount(gateway.context, { account: gateway.account.name, note: 'later' })
-    await next.next(({ data }) => data['action'] === 'account.edit')
-    assert.equal(next.events.filter(named('gap')).length, 0)
+    const findChanged = await watchLists(database)
+    await database.query('UPDATE alert SET resolved_at_ms = $1', [Date.now()])
+    await eventually('the end of the alert', findChanged, (found) => found.includes('alerts'))
   })
 
-  test('hears of a gap where the newest requests are gone, and of those that come', async () => {
-    const feed = await follow('?kinds=request')
-    for (let count = 0; count < 3; count++) await feed.next(named('request', await request()))
-    await gateway.context.database.query('DELETE FROM exchange')
-    await feed.next(named('gap'))
-    const later = await request()
-    await feed.next(named('request', later))
-    assert.equal(feed.events.filter(named('request', later)).length, 1)
-  })
-
-  test('is refused with a wrong id, kind or field', async () => {
-    for (const query of ['?after=nonsense', '?kinds=request,money', '?kinds=', '?since=now'])
-      assert.equal((await follow(query)).status, 400, query)
-    assert.equal((await follow('', { 'last-event-id': '0' })).status, 400)
+  test('finds a change twice, because PostgreSQL numbers rows before it commits', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'turnpike-lists-'))
+    const database = await openNewStore(folder)
+    try {
+      await migrate(database)
+      const findChanged = await watchLists(database)
+      assert.deepEqual(await findChanged(), [])
+      await saveFailedAudit(database)
+      assert.deepEqual(await findChanged(), ['audits'])
+      assert.deepEqual(await findChanged(), ['audits'])
+      assert.deepEqual(await findChanged(), [])
+    } finally {
+      await database.close()
+      await rm(folder, { recursive: true })
+    }
   })
 })
 
@@ -227,18 +136,36 @@ describe('a feed', () => {
   beforeEach(start)
   afterEach(stop)
 
+  test('names the lists that have changed, and nothing else', async () => {
+    const feed = await follow()
+    assert.equal(feed.status, 200)
+    assert.match(String(feed.headers['content-type']), /^text\/event-stream/)
+    assert.equal(feed.headers['cache-control'], 'no-store')
+    await changes.requests()
+    await feed.next(saysChanged('requests'))
+    await changes.accounts()
+    await feed.next(saysChanged('accounts'))
+    await feed.next(saysChanged('actions'))
+    for (const { name, data } of feed.events) {
+      assert.equal(name, 'changed')
+      assert.ok(eventFeeds.follow.events.changed.safeParse(data).success, JSON.stringify(data))
+    }
+  })
+
+  test('takes no fields', async () => {
+    for (const query of ['?kinds=request', '?after=1', '?since=now'])
+      assert.equal((await follow(query)).status, 400, query)
+  })
+
   test('ends with its token', async () => {
     const feed = await follow()
     const { secret } = await createAdminToken(gateway.context, { name: 'another' })
-    const other = await openEvents(`${gateway.adminUrl}/admin/v1/events`, {
-      authorization: `Bearer ${secret}`,
-    })
-    opened.push(other)
+    const other = await follow('', { ...token, secret })
     await revokeKey(gateway.context, { id: token.id, kind: 'admin' })
     assert.equal(await feed.ended, true)
     assert.equal((await follow()).status, 401)
-    await changeAccount(gateway.context, { account: gateway.account.name, note: 'go on' })
-    await other.next(({ data }) => data['action'] === 'account.edit')
+    await changes.balances()
+    await other.next(saysChanged('balances'))
   })
 
   test('ends completely when the gateway stops', async () => {
@@ -260,34 +187,5 @@ describe('a feed', () => {
       () => follow(),
       ({ status }) => status === 200,
     )
-  })
-
-  test('closes a reader that does not read, and serves the others', async () => {
-    const { database } = gateway.context
-    const readers = await Promise.all(
-      Array.from({ length: listenersMax }, () => follow('?kinds=action')),
-    )
-    const [slow, fast] = readers
-    slow?.pause()
-    const detail = JSON.stringify({ text: 'x'.repeat(1_500_000) })
-    const write = (subject: string): Promise<unknown> =>
-      database.query(
-        `INSERT INTO operator_action (at_ms, actor, action, subject, detail)
-         VALUES (1, 'test', 'test.made', $1, $2)`,
-        [subject, detail],
-      )
-    let count = 0
-    await eventually(
-      'the place of the slow reader',
-      async () => {
-        await write(String(++count))
-        await fast?.next(({ data }) => data['subject'] === String(count))
-        return follow('?kinds=action')
-      },
-      ({ status }) => status === 200,
-    )
-    assert.ok(count * 1_500_000 > 2 * 1024 * 1024, `${count} events of 1.5 MB`)
-    const actions = await recentActions(gateway.context, { limit: 1 })
-    assert.equal(actions[0]?.subject, String(count))
   })
 })

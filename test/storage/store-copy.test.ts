@@ -117,11 +117,7 @@ describe('a copy of the store', () => {
   }
 
   /** A row as text, without what only one engine has. */
-  function comparable({
-    held_picos: _held,
-    record_number: _number,
-    ...row
-  }: Record<string, unknown>): string {
+  function comparable({ held_picos: _held, ...row }: Record<string, unknown>): string {
     const entries = Object.entries(row).sort(([left], [right]) => (left < right ? -1 : 1))
     return JSON.stringify(entries, (_key, value: unknown) =>
       typeof value === 'bigint' ? `${value}n` : value,

@@ -4,6 +4,7 @@
  */
 import { get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
+import type { WatchedList } from '../../src/operations/events/lists.ts'
 
 export interface ReadEvent {
   readonly name: string
@@ -15,16 +16,18 @@ export interface EventConnection {
   readonly headers: IncomingMessage['headers']
   /** All events so far. */
   readonly events: readonly ReadEvent[]
-  /** The id of the last event that has come. */
-  readonly lastId: string
   /** Resolves with the first event that fits, among those that have come and those that will. */
   next(fits: (event: ReadEvent) => boolean): Promise<ReadEvent>
   /** Resolves when the answer is over: `true` where it is complete. */
   readonly ended: Promise<boolean>
-  /** Stops reading from the socket; the connection stays. */
-  pause(): void
   close(): void
 }
+
+/** Fits the events that say that this list has changed. */
+export const saysChanged =
+  (list: WatchedList) =>
+  ({ data }: ReadEvent): boolean =>
+    data['list'] === list
 
 /** Resolves when the first bytes are there, or with the head of an answer that is none of events. */
 export async function openEvents(
@@ -36,7 +39,6 @@ export async function openEvents(
   const events: ReadEvent[] = []
   const waiting = new Set<() => void>()
   let rest = ''
-  let lastId = ''
   const begun = Promise.withResolvers<void>()
   const ended = new Promise<boolean>((resolve) => {
     answer.on('close', () => resolve(answer.complete))
@@ -53,7 +55,6 @@ export async function openEvents(
           return [line.slice(0, colon), line.slice(colon + 1).trimStart()]
         }),
       )
-      lastId = fields.get('id') ?? lastId
       const data = fields.get('data')
       if (data !== undefined)
         events.push({
@@ -69,9 +70,6 @@ export async function openEvents(
     status: answer.statusCode ?? 0,
     headers: answer.headers,
     events,
-    get lastId() {
-      return lastId
-    },
     next: (fits) =>
       new Promise((resolve) => {
         const look = (): void => {
@@ -84,7 +82,6 @@ export async function openEvents(
         look()
       }),
     ended,
-    pause: () => void answer.socket.pause(),
     close: () => void request.destroy(),
   }
 }

@@ -1,35 +1,39 @@
 /**
- * One connection to the live events of the gateway for the whole console. An event makes the lists it
- * speaks of be read again, at most every few seconds; figures that cost the gateway more, less often.
- * A hidden page reads nothing until it is looked at. Components can follow one kind of event, and show
- * how old the data is.
+ * One connection to the live events of the gateway for the whole console. An event names a list that has
+ * changed; what shows it is read again, at most every few seconds; figures that cost the gateway more, less
+ * often. A hidden page reads nothing until it is looked at. Components can show how old the data is.
  */
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
-import { useEffect, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
+import type { paths } from './schema.ts'
 
-const eventKinds = ['request', 'channel', 'action', 'alert', 'audit', 'changed', 'gap'] as const
-export type EventKind = (typeof eventKinds)[number]
+type Notice = paths['/admin/v1/events']['get']['responses']['200']['content']['text/event-stream']
+type ChangedList = Notice['data']['list']
 
-/** First words of the query keys that an event makes stale. */
-const staleAfter: Readonly<Record<EventKind, readonly string[]>> = {
-  request: ['overview', 'requests', 'accounts', 'reports'],
-  channel: ['overview', 'channels'],
+/** What operators change shows in many places: a channel's state beside its models, for example. */
+const managed = [
+  'overview',
+  'accounts',
+  'keys',
+  'catalogue',
+  'models',
+  'prices',
+  'channels',
+  'settings',
+]
+/** First words of the query keys that a change of a list makes stale. */
+const staleAfter: Readonly<Record<string, readonly string[]>> = {
+  requests: ['overview', 'requests', 'accounts', 'reports'],
+  channels: ['overview', 'channels'],
   // Settings: backups and sessions are recorded as actions.
-  action: ['actions', 'settings'],
-  alert: ['overview', 'alerts'],
-  audit: ['overview', 'audits'],
-  changed: [
-    'overview',
-    'accounts',
-    'keys',
-    'catalogue',
-    'models',
-    'prices',
-    'channels',
-    'settings',
-  ],
-  gap: ['overview', 'requests', 'channels', 'actions', 'alerts', 'audits'],
-}
+  actions: ['actions', 'settings'],
+  alerts: ['overview', 'alerts'],
+  audits: ['overview', 'audits'],
+  keys: managed,
+  accounts: managed,
+  balances: managed,
+  catalogue: managed,
+} satisfies Record<ChangedList, readonly string[]>
 /** Events that come together cause one reading. */
 const gatherMs = 1_000
 /** From one reading to the next while events keep coming. */
@@ -46,11 +50,8 @@ interface Live {
   readonly seenAtMs: number
 }
 
-type Follower = (data: unknown) => void
-
 let live: Live = { state: 'connecting', seenAtMs: Date.now() }
 const watchers = new Set<() => void>()
-const followers = new Map<EventKind, Set<Follower>>()
 
 function setLive(state: LiveState): void {
   live = { state, seenAtMs: state === 'live' ? Date.now() : live.seenAtMs }
@@ -65,15 +66,6 @@ export function useLive(): Live {
     },
     () => live,
   )
-}
-
-/** Calls `follow` with the data of each event of a kind while the component is shown. */
-export function useEvent(kind: EventKind, follow: Follower): void {
-  useEffect(() => {
-    const known = followers.get(kind) ?? new Set()
-    followers.set(kind, known.add(follow))
-    return () => void known.delete(follow)
-  }, [kind, follow])
 }
 
 /**
@@ -104,13 +96,12 @@ export function connectLive(client: QueryClient): () => void {
       setLive('lost')
       if (source.readyState === EventSource.CLOSED) reopening = setTimeout(open, reopenMs)
     })
-    for (const kind of eventKinds)
-      source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
-        setLive('live')
-        const parsed: unknown = JSON.parse(data)
-        for (const follow of followers.get(kind) ?? []) follow(parsed)
-        for (const word of staleAfter[kind]) refresher.add(word)
-      })
+    source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
+      setLive('live')
+      const { list } = JSON.parse(data) as Notice['data']
+      // A gateway of another version may know other lists.
+      for (const word of staleAfter[list] ?? []) refresher.add(word)
+    })
   }
   open()
   return () => {

@@ -17,7 +17,6 @@ import type {
 } from '../../operations/endpoint.ts'
 import { allEndpoints, allFeeds, allFiles, allStreams } from '../../operations/all-endpoints.ts'
 import type { EventFeed } from '../../operations/events/feed.ts'
-import { feedInput } from '../../operations/events/input.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
 import { refusalOfInput, type OperationContext } from '../../operations/operation.ts'
 import type { Site } from '../web/site.ts'
@@ -193,9 +192,7 @@ async function answerFeed(
   { row, input }: { readonly row: FeedEndpoint; readonly input: object },
   parts: AdminParts,
 ): Promise<Response> {
-  const after = request.req.header('last-event-id')
-  const asked = { ...input, ...(after !== undefined && after !== '' && { after }) }
-  const refusal = refusalOfInput(row.feed, asked)
+  const refusal = refusalOfInput(row.feed, input)
   if (refusal !== undefined) return answerRefusal(request, refusal)
   const { incoming, outgoing } = request.env
   request.header('content-type', 'text/event-stream')
@@ -204,8 +201,7 @@ async function answerFeed(
   if (incoming.method === 'HEAD') return request.body(null)
   const isAllowed = async (): Promise<boolean> =>
     (await signIn(parts, incoming, { isFollowUp: true })).kind === 'operator'
-  const reader = { input: feedInput.parse(asked), isAllowed }
-  const begun = await openEventStream(parts.events, reader, outgoing)
+  const begun = await openEventStream(parts.events, { isAllowed, outgoing })
   return begun.kind === 'refusal' ? answerRefusal(request, begun) : request.body(begun.body)
 }
 

@@ -6,21 +6,10 @@ import { once } from 'node:events'
 import type { HttpBindings } from '@hono/node-server'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { listenersMax, type EventFeed, type Listening } from '../../operations/events/feed.ts'
-import {
-  eventKinds,
-  gapsOf,
-  type EventKind,
-  type FeedEvent,
-} from '../../operations/events/event.ts'
-import type { FeedInput } from '../../operations/events/input.ts'
+import type { WatchedList } from '../../operations/events/lists.ts'
 
 /** Bytes that may wait for a reader. */
-const waitingBytesMax = 2 * 1024 * 1024
-/**
- * Events that a reader has missed may have this many bytes. With more it may not have read them when
- * the next ones come; then it would lose its connection and get the same events again.
- */
-const missedBytesMax = 512 * 1024
+const waitingBytesMax = 64 * 1024
 /** How long a browser waits before it connects again. */
 const retryMs = 2_000
 
@@ -33,18 +22,18 @@ const tooMany = refuse(
 export type EventBytes = ReadableStream<Uint8Array<ArrayBuffer>>
 
 interface Reader {
-  readonly input: FeedInput
   /** Whether its token may still read. */
   readonly isAllowed: () => Promise<boolean>
+  /** The answer that the body is sent with. */
+  readonly outgoing: HttpBindings['outgoing']
 }
 
 /**
  * Resolves with the answer's body when its first bytes are there. Rejects where the store does not answer.
  */
 export async function openEventStream(
-  feed: EventFeed,
-  { input, isAllowed }: Reader,
-  outgoing: HttpBindings['outgoing'],
+  feed: Pick<EventFeed, 'listen'>,
+  { isAllowed, outgoing }: Reader,
 ): Promise<{ readonly kind: 'begun'; readonly body: EventBytes } | Refusal> {
   const encoder = new TextEncoder()
   const begun = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>>()
@@ -76,16 +65,10 @@ export async function openEventStream(
     controller.close()
     if (!outgoing.destroyed) await closed
   }
-  let preface = `retry: ${retryMs}\n`
+  write(`retry: ${retryMs}\n\n`)
   place.listening = await feed.listen({
-    kinds: input.kinds ?? new Set<EventKind>(eventKinds),
-    after: input.after,
     isAllowed,
-    onEvents(events, cursor) {
-      const bytesMax = preface === '' ? waitingBytesMax : missedBytesMax
-      write(preface + printWithin(bytesMax, events, cursor))
-      preface = ''
-    },
+    onChanged: (lists) => write(lists.map(printChanged).join('')),
     onQuiet: () => write(': no news\n\n'),
     onEnd: end,
   })
@@ -94,15 +77,6 @@ export async function openEventStream(
   return { kind: 'begun', body }
 }
 
-/** Prints gaps in place of events that are too large together. */
-function printWithin(bytesMax: number, events: readonly FeedEvent[], cursor: string): string {
-  const text = printEvents(events, cursor)
-  return Buffer.byteLength(text) <= bytesMax ? text : printEvents(gapsOf(events), cursor)
-}
-
-/** The id comes with the last event, so that who breaks off in the middle gets all of them again. */
-function printEvents(events: readonly FeedEvent[], cursor: string): string {
-  if (events.length === 0) return `id: ${cursor}\n\n`
-  const blocks = events.map(({ name, data }) => `event: ${name}\ndata: ${JSON.stringify(data)}\n`)
-  return `${blocks.join('\n')}id: ${cursor}\n\n`
+function printChanged(list: WatchedList): string {
+  return `event: changed\ndata: ${JSON.stringify({ list })}\n\n`
 }

@@ -88,8 +88,7 @@ function parameter(row: Row, place: 'path' | 'query', name: string, isRequired: 
 }
 
 function headersOf(row: Row): readonly Json[] {
-  if ('stream' in row || 'file' in row || 'session' in row) return []
-  if ('feed' in row) return [lastEventId]
+  if ('stream' in row || 'file' in row || 'feed' in row || 'session' in row) return []
   const key = {
     name: 'Idempotency-Key',
     in: 'header',
@@ -105,14 +104,6 @@ function headersOf(row: Row): readonly Json[] {
     schema: { type: 'string' },
   }
   return [...(row.repeats === undefined ? [] : [key]), ...(row.read === undefined ? [] : [match])]
-}
-
-const lastEventId: Json = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
-  description: 'Goes on behind this event; browsers send it when they connect again.',
-  schema: { type: 'string' },
 }
 
 function requestBody(row: Row, fields: ReadonlySet<string>, required: ReadonlySet<string>): Json {
@@ -193,7 +184,6 @@ function feedAnswer({ events }: FeedEndpoint): Json {
     properties: {
       event: { const: name },
       data: schemaOf(data, 'output'),
-      id: { type: 'string', description: 'From where a reader goes on.' },
     },
   }))
   return {

@@ -107,18 +107,6 @@ export async function listChanges(
   return rows.map((row) => ({ ...readChange(row), sequence: Number(row['sequence']) }))
 }
 
-/** Lists the changes behind a number, in the order in which they were written, newest first. */
-export async function listChangesAfter(
-  queryable: Queryable,
-  { after, countMax }: { readonly after: number; readonly countMax: number },
-): Promise<readonly ListedChange[]> {
-  const rows = await queryable.query(
-    'SELECT * FROM channel_change WHERE sequence > $1 ORDER BY sequence DESC LIMIT $2',
-    [after, countMax],
-  )
-  return rows.map((row) => ({ ...readChange(row), sequence: Number(row['sequence']) }))
-}
-
 /** Returns the number of the newest change; 0 where there is none. */
 export async function newestChange(queryable: Queryable): Promise<number> {
   const [row] = await queryable.query('SELECT MAX(sequence) AS sequence FROM channel_change')

@@ -4,7 +4,7 @@
  */
 import { checkChannel } from '../../channels/probes/check.ts'
 import { EventFeed } from '../../operations/events/feed.ts'
-import { createSources } from '../../operations/events/sources.ts'
+import { watchLists } from '../../operations/events/lists.ts'
 import type { OperationContext } from '../../operations/operation.ts'
 import { createCopies } from '../../operations/store/backup-download.ts'
 import type { Bookkeeping } from '../../operations/store/bookkeeping.ts'
@@ -62,6 +62,6 @@ export function openOperators(
       },
     },
     holderOperations: { ...common, database: holderStore },
-    events: new EventFeed({ clock, sources: createSources(operatorStore), onError }),
+    events: new EventFeed({ clock, watch: () => watchLists(operatorStore), onError }),
   }
 }

@@ -2,9 +2,8 @@
  * SQL of table alert: each condition from the moment it holds until it no longer does. Invariant: at most
  * one alert of a kind and subject is firing, whichever nodes find the condition.
  */
-import { newId } from '../../base/id.ts'
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
-import type { Alert, AlertEvent, AlertKind, Facts, Finding, Severity } from './alert-kind.ts'
+import type { Alert, AlertKind, Facts, Finding, Severity } from './alert-kind.ts'
 
 /** Returns false where an alert of this kind and subject is firing already. */
 export async function insertAlert(transaction: Transaction, alert: Alert): Promise<boolean> {
@@ -65,53 +64,13 @@ export async function listFiring(
   return rows.map(readAlert)
 }
 
-/** An alert that began to fire or was resolved. */
-export interface AlertChange {
-  readonly alert: Alert
-  readonly event: AlertEvent
-  readonly atMs: number
-}
-
-/** Lists what began to fire or was resolved after a moment, newest first. Tests of targets are left out. */
-export async function listAlertChanges(
-  queryable: Queryable,
-  { afterMs, countMax }: { readonly afterMs: number; readonly countMax: number },
-): Promise<readonly AlertChange[]> {
-  const fired = await queryable.query(
-    `SELECT * FROM alert WHERE id >= $1 AND fired_at_ms > $2 AND kind <> 'alert.test'
-      ORDER BY id DESC LIMIT $3`,
-    [firstAlertIdAt(afterMs), afterMs, countMax],
-  )
-  const resolved = await queryable.query(
-    `SELECT * FROM alert WHERE resolved_at_ms > $1 AND kind <> 'alert.test'
-      ORDER BY resolved_at_ms DESC LIMIT $2`,
-    [afterMs, countMax],
-  )
-  const changes = [
-    ...fired.map(readAlert).map((alert) => changeOf(alert, 'firing', alert.firedAtMs)),
-    ...resolved.map(readAlert).map((alert) => changeOf(alert, 'resolved', alert.resolvedAtMs ?? 0)),
-  ]
-  return changes.sort((left, right) => right.atMs - left.atMs).slice(0, countMax)
-}
-
-function changeOf(alert: Alert, event: AlertEvent, atMs: number): AlertChange {
-  return { alert, event, atMs }
-}
-
-/** Returns when an alert last began to fire or was resolved; 0 where there is none. */
-export async function newestAlertChangeMs(queryable: Queryable): Promise<number> {
+/** Returns a text that differs after an alert began to fire or was resolved. */
+export async function readAlertSign(queryable: Queryable): Promise<string> {
   const [row] = await queryable.query(
-    `SELECT (SELECT fired_at_ms FROM alert ORDER BY id DESC LIMIT 1) AS fired_at_ms,
+    `SELECT (SELECT COUNT(*) FROM alert WHERE resolved_at_ms IS NULL) AS firing,
        (SELECT MAX(resolved_at_ms) FROM alert WHERE resolved_at_ms IS NOT NULL) AS resolved_at_ms`,
   )
-  return Math.max(Number(row?.['fired_at_ms'] ?? 0), Number(row?.['resolved_at_ms'] ?? 0))
-}
-
-const alertPrefixLength = 'alr_'.length + 10
-
-/** Smaller than the id of every alert that is raised at or after this time. */
-function firstAlertIdAt(atMs: number): string {
-  return newId('alr', atMs).slice(0, alertPrefixLength)
+  return Object.values(row ?? {}).join(' ')
 }
 
 /** Removes alerts that were resolved before `beforeMs`, at most `countMax`. */

@@ -7,7 +7,7 @@ import { accountReference } from '../input.ts'
 import { operation, timeOrNull, timeText } from '../operation.ts'
 import { pageFields, pageOf } from '../paging.ts'
 import { alertKindNames, severities, type Alert } from './alert-kind.ts'
-import { listFiring, type AlertChange } from './alert-store.ts'
+import { listFiring } from './alert-store.ts'
 import { deliveryStates, listDeliveries, type LoggedDelivery } from './delivery-store.ts'
 import { findTarget } from './target-store.ts'
 
@@ -25,12 +25,6 @@ const alertForm = z.strictObject({
     z.union([z.string(), z.number(), z.null(), z.array(z.string()).readonly()]),
   ),
   fired_at: moment,
-})
-
-/** An alert as the feed of events shows it. */
-export const alertChangeForm = alertForm.extend({
-  event: z.enum(['firing', 'resolved']),
-  resolved_at: moment.nullable(),
 })
 
 const deliveryForm = z.strictObject({
@@ -121,11 +115,6 @@ function viewAlert(found: Alert): Answer<typeof alertForm> {
     facts: alert.facts,
     fired_at: timeText(alert.firedAtMs),
   }
-}
-
-export function viewAlertChange({ alert, event }: AlertChange) {
-  const { id, ...view } = viewAlert(alert)
-  return { id, event, ...view, resolved_at: timeOrNull(alert.resolvedAtMs) }
 }
 
 function viewDelivery(delivery: LoggedDelivery): DeliveryView {

@@ -109,7 +109,7 @@ const momentFields = {
   ),
 }
 
-export const changeForm = z.strictObject({
+const changeForm = z.strictObject({
   at: moment,
   channel: z.string(),
   model: z.string().nullable().meta({ description: 'Null = all models of the channel.' }),
@@ -315,7 +315,7 @@ function readPlace(cursor: string): { readonly atMs: number; readonly sequence: 
   return { atMs: Number(atMs), sequence: Number(sequence) }
 }
 
-export function viewChange(change: ListedChange): ChannelChangeView {
+function viewChange(change: ListedChange): ChannelChangeView {
   const { detail } = change
   return {
     at: timeText(change.atMs),

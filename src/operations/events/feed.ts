@@ -1,21 +1,15 @@
 /**
- * The live feed of events: one reader for all listeners of this process. It reads the store about once a
- * second, only while somebody listens, and sees what every gateway on the store has written. Invariants:
- * work runs one piece after the other, so a listener that comes back misses nothing; a listener that may no
- * longer listen is ended within two rounds.
+ * The live feed: tells its listeners which lists have changed, whoever has changed them. One round a second
+ * serves all listeners of this process; while nobody listens, nothing is read. Invariant: a listener that
+ * may no longer listen is ended within two rounds.
  */
 import { every, type Clock, type Timer } from '../../base/clock.ts'
-import { formatCursor, type EventKind, type FeedEvent, type Positions } from './event.ts'
-import { EventReader } from './reader.ts'
-import type { Source } from './sources.ts'
+import type { FindChanged, WatchedList } from './lists.ts'
 
 export interface Listener {
-  readonly kinds: ReadonlySet<EventKind>
-  /** Where an earlier connection stopped; undefined = from now on. */
-  readonly after: Positions | undefined
-  /** Gets events, perhaps none, and the cursor behind them. Must not block. */
-  readonly onEvents: (events: readonly FeedEvent[], cursor: string) => void
-  /** Nothing has come for a while. */
+  /** Must not block. */
+  readonly onChanged: (lists: readonly WatchedList[]) => void
+  /** Nothing has changed for a while. */
   readonly onQuiet: () => void
   /** Called once, where the feed ends the listener; resolves when its reader has all it can get. */
   readonly onEnd: () => Promise<void>
@@ -30,7 +24,8 @@ export interface Listening {
 
 export interface FeedParts {
   readonly clock: Clock
-  readonly sources: readonly Source[]
+  /** Resolves when what changes from now on will be found. */
+  readonly watch: () => Promise<FindChanged>
   readonly onError: (error: unknown) => void
 }
 
@@ -42,38 +37,31 @@ export class EventFeed {
   readonly #parts: FeedParts
   /** Monotonic time of what each listener got last. */
   readonly #listeners = new Map<Listener, number>()
-  #reader: EventReader | undefined
+  #findChanged: Promise<FindChanged> | undefined
   #timer: Timer | undefined
-  /** Listeners that wait for their first call count too. */
-  #joiningCount = 0
   #isClosed = false
-  #work: Promise<void> = Promise.resolve()
 
   constructor(parts: FeedParts) {
     this.#parts = parts
   }
 
   /**
-   * Resolves when the listener has got its first call: what it missed since `after`, and a cursor. From
-   * then on it gets everything. Undefined where there are too many listeners, or the feed is closed. Rejects
-   * where the store does not answer.
+   * Resolves when the listener will hear of all later changes. Undefined where there are too many listeners,
+   * or the feed is closed. Rejects where the store does not answer.
    */
   async listen(listener: Listener): Promise<Listening | undefined> {
-    if (this.#isClosed || this.#listeners.size + this.#joiningCount >= listenersMax)
-      return undefined
-    this.#joiningCount++
+    if (this.#isClosed || this.#listeners.size >= listenersMax) return undefined
+    const { clock, watch, onError } = this.#parts
+    this.#listeners.set(listener, clock.monotonic())
+    this.#findChanged ??= watch()
+    this.#timer ??= every(clock, roundMs, () => this.#round(), onError)
     try {
-      await this.#enqueue(() => this.#join(listener))
-    } finally {
-      this.#joiningCount--
-      this.#restIfUnused()
+      await this.#findChanged
+    } catch (error) {
+      this.#forget(listener)
+      throw error
     }
-    return {
-      stop: () => {
-        this.#listeners.delete(listener)
-        this.#restIfUnused()
-      },
-    }
+    return { stop: () => void this.#forget(listener) }
   }
 
   /** Ends all listeners; no other can come. */
@@ -82,47 +70,20 @@ export class EventFeed {
     await Promise.all([...this.#listeners.keys()].map((listener) => this.#end(listener)))
   }
 
-  /** Runs a round now. */
-  round(): Promise<void> {
-    return this.#enqueue(() => this.#round())
-  }
-
-  #enqueue(work: () => Promise<void>): Promise<void> {
-    const done = this.#work.then(work)
-    // The caller reports its failure; the next piece of work must still run.
-    this.#work = done.catch(() => undefined)
-    return done
-  }
-
-  async #join(listener: Listener): Promise<void> {
-    const { clock, sources, onError } = this.#parts
-    const reader = (this.#reader ??= await EventReader.open(clock, sources))
-    const { after, kinds } = listener
-    const missed = after === undefined ? [] : await reader.since(after, kinds)
-    if (this.#isClosed) return listener.onEnd()
-    this.#listeners.set(listener, clock.monotonic())
-    listener.onEvents(missed, formatCursor(reader.positions()))
-    this.#timer ??= every(clock, roundMs, () => this.round(), onError)
-  }
-
   async #round(): Promise<void> {
     await this.#endForbidden()
-    const reader = this.#reader
-    if (reader === undefined || this.#listeners.size === 0) return
     try {
-      const events = await reader.step()
-      const cursor = formatCursor(reader.positions())
-      for (const listener of this.#listeners.keys()) this.#tell(listener, events, cursor)
+      const lists = (await (await this.#findChanged)?.()) ?? []
+      if (lists.length > 0)
+        for (const listener of this.#listeners.keys()) this.#tell(listener, lists)
     } finally {
       this.#tellQuiet()
     }
   }
 
-  #tell(listener: Listener, events: readonly FeedEvent[], cursor: string): void {
-    const wanted = events.filter(({ kind }) => listener.kinds.has(kind))
-    if (wanted.length === 0) return
+  #tell(listener: Listener, lists: readonly WatchedList[]): void {
     this.#listeners.set(listener, this.#parts.clock.monotonic())
-    listener.onEvents(wanted, cursor)
+    listener.onChanged(lists)
   }
 
   #tellQuiet(): void {
@@ -143,16 +104,17 @@ export class EventFeed {
   }
 
   async #end(listener: Listener): Promise<void> {
-    const isListening = this.#listeners.delete(listener)
-    this.#restIfUnused()
-    if (isListening) await listener.onEnd()
+    if (this.#forget(listener)) await listener.onEnd()
   }
 
-  /** Without listeners nothing is read, and the next one begins at the then newest rows. */
-  #restIfUnused(): void {
-    if (this.#listeners.size > 0 || this.#joiningCount > 0) return
-    this.#timer?.cancel()
-    this.#timer = undefined
-    this.#reader = undefined
+  /** Returns whether it was listening. The next one after the last begins anew. */
+  #forget(listener: Listener): boolean {
+    const isListening = this.#listeners.delete(listener)
+    if (this.#listeners.size === 0) {
+      this.#timer?.cancel()
+      this.#timer = undefined
+      this.#findChanged = undefined
+    }
+    return isListening
   }
 }

@@ -127,7 +127,7 @@ function errorText(error: unknown): string {
   return text.slice(0, errorLengthMax)
 }
 
-export function viewRun(run: AuditRun): AuditRunView {
+function viewRun(run: AuditRun): AuditRunView {
   return {
     id: run.id,
     at: timeText(run.startedAtMs),

@@ -71,18 +71,6 @@ export async function listAudits(
   return rows.map(readRun)
 }
 
-/** Lists the audits behind a number, newest first. */
-export async function listAuditsAfter(
-  queryable: Queryable,
-  { after, countMax }: { readonly after: number; readonly countMax: number },
-): Promise<readonly ListedRun[]> {
-  const rows = await queryable.query(
-    'SELECT * FROM ledger_audit WHERE sequence > $1 ORDER BY sequence DESC LIMIT $2',
-    [after, countMax],
-  )
-  return rows.map(readRun)
-}
-
 /** Returns the number of the newest audit; 0 where there is none. */
 export async function newestAudit(queryable: Queryable): Promise<number> {
   const [row] = await queryable.query('SELECT MAX(sequence) AS sequence FROM ledger_audit')

@@ -36,8 +36,8 @@ function readPage(search: ListSearch, cursor: string | undefined, limit = pageSi
 export type RequestLine = Awaited<ReturnType<typeof readPage>>['items'][number]
 
 /**
- * The first word of its key is none of those that live events make stale: the list adds the rows of these
- * events by itself, and reading all pages again would move rows under the pointer.
+ * The first word of its key is none of those that live events make stale: the list adds the newest rows by
+ * itself, and reading all pages again would move rows under the pointer.
  */
 export function listQuery(search: ListSearch) {
   return infiniteQueryOptions({
@@ -45,6 +45,17 @@ export function listQuery(search: ListSearch) {
     initialPageParam: '',
     queryFn: ({ pageParam }) => readPage(search, pageParam === '' ? undefined : pageParam),
     getNextPageParam: ({ next_cursor: cursor }) => cursor,
+  })
+}
+
+/** Rows that are read again whenever requests have ended. */
+export const newestMax = 200
+
+/** The requests that a list which follows them adds to its rows. */
+export function newestQuery(search: ListSearch) {
+  return queryOptions({
+    queryKey: ['requests', 'newest', search],
+    queryFn: async () => (await readPage(search, undefined, newestMax)).items,
   })
 }
 

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ArrowUp, Pause, Play } from 'lucide-react'
-import { useCallback, useEffect, type ReactNode } from 'react'
+import { useEffect, type ReactNode } from 'react'
 import { compact } from '../../search.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -15,8 +15,8 @@ import { isLive, type ListSearch, type SearchChanges } from './address.ts'
 import { columns, fileColumns } from './columns.tsx'
 import { Filters } from './filters.tsx'
 import { FindById } from './find-by-id.tsx'
-import { exportRowsMax, listQuery, readForExport, type RequestLine } from './queries.ts'
-import { freshMax, useTail, waitingMax, withoutTwins } from './tail.ts'
+import { exportRowsMax, listQuery, newestMax, readForExport, type RequestLine } from './queries.ts'
+import { useTail } from './tail.ts'
 import './requests.css'
 
 /** Rows on the screen while the list follows the requests. */
@@ -38,7 +38,7 @@ export function Requests() {
 
 function hintOf(search: ListSearch): string {
   return isLive(search)
-    ? 'The newest first. New ones appear on top as they end.'
+    ? 'The newest first. New ones appear as they end.'
     : 'The newest first, of one period.'
 }
 
@@ -47,24 +47,21 @@ function RequestList({ search }: { search: ListSearch }) {
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
     listQuery(search),
   )
-  const readAgain = useCallback(() => readFirstPage(client, search), [client, search])
   const follows = isLive(search)
-  const tail = useTail(search, follows, readAgain)
-  const { fresh, trim } = tail
+  const listed = data?.pages.flatMap(({ items }) => items)
+  const tail = useTail(search, listed)
+  const isApart = areApart(tail.shown, listed)
   useEffect(() => {
-    if (fresh.length <= freshMax) return
-    trim()
-    readAgain()
-  }, [fresh.length, trim, readAgain])
+    if (isApart) readFirstPage(client, search)
+  }, [isApart, client, search])
   if (error !== null && data === undefined)
     return (
       <Card>
         <Failure error={error} onRetry={() => void refetch()} />
       </Card>
     )
-  const pages = data?.pages ?? []
-  const all = withoutTwins([...fresh, ...pages.flatMap(({ items }) => items)])
-  const rows = follows && pages.length < 2 ? all.slice(0, liveRowsMax) : all
+  const all = merge(tail.shown, listed ?? [])
+  const rows = follows && data?.pages.length === 1 ? all.slice(0, liveRowsMax) : all
   return (
     <Card
       title={follows ? 'Live' : 'Found'}
@@ -110,6 +107,25 @@ function RequestList({ search }: { search: ListSearch }) {
   )
 }
 
+/** Whether requests are missing between the newest ones and the list as it was read. */
+function areApart(
+  newest: readonly RequestLine[],
+  listed: readonly RequestLine[] | undefined,
+): boolean {
+  if (newest.length === 0 || listed === undefined) return false
+  const ids = new Set(newest.map(({ id }) => id))
+  return !listed.some(({ id }) => ids.has(id))
+}
+
+/** Each request once, the newest first, as in the API: ids begin with the time. */
+function merge(
+  newest: readonly RequestLine[],
+  listed: readonly RequestLine[],
+): readonly RequestLine[] {
+  const lines = new Map([...listed, ...newest].map((line) => [line.id, line]))
+  return [...lines.values()].sort((left, right) => (left.id < right.id ? 1 : -1))
+}
+
 /** Later pages would no longer follow the first one without a hole. */
 function readFirstPage(client: QueryClient, search: ListSearch): void {
   const { queryKey } = listQuery(search)
@@ -146,7 +162,7 @@ function WaitingBar({ count, onShow }: { count: number; onShow: () => void }) {
     <div className="requests-waiting" role="status">
       {count > 0 && (
         <Button look="primary" onClick={show}>
-          <ArrowUp aria-hidden /> {count === waitingMax ? `${count} or more` : count} new
+          <ArrowUp aria-hidden /> {count === newestMax ? `${count} or more` : count} new
         </Button>
       )}
     </div>

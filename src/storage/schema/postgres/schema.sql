@@ -121,10 +121,9 @@ FOR EACH ROW EXECUTE FUNCTION refuse_change('entries are append-only');
 CREATE TRIGGER entry_is_never_emptied BEFORE TRUNCATE ON entry
 FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('entries are append-only');
 
--- The order in which requests were recorded, for the live feed of events; exchange ids are in the order in
--- which requests began. SQLite has row ids for it.
-CREATE SEQUENCE exchange_record;
-CREATE SEQUENCE free_exchange_record;
+-- Moves with each statement that records requests: so gateways notice new ones. No transaction waits for
+-- another because of it. SQLite has row ids for it.
+CREATE SEQUENCE recorded_requests;
 
 -- One row per admitted exchange, charged or not: what a statement explains a charge with. A charge
 -- belongs to the UTC day on which its exchange ended. Partitioned by month along the exchange id, which
@@ -159,7 +158,6 @@ CREATE TABLE exchange (
   -- What the answer cost the operator, by the prices of its channel.
   own_cost_picos BIGINT NOT NULL DEFAULT 0 CHECK (own_cost_picos >= 0),
   is_own_cost_known INTEGER NOT NULL DEFAULT 0,
-  record_number BIGINT NOT NULL DEFAULT nextval('exchange_record'),
   PRIMARY KEY (account_id, exchange_id)
 ) PARTITION BY RANGE (exchange_id);
 
@@ -189,7 +187,6 @@ CREATE TABLE free_exchange (
   client TEXT COLLATE "C" NOT NULL DEFAULT '', -- family of its user agent; '' = unknown
   address TEXT COLLATE "C" NOT NULL DEFAULT '', -- as the setting record_addresses says
   stands_for BIGINT NOT NULL DEFAULT 1, -- how many exchanges the row counts
-  record_number BIGINT NOT NULL DEFAULT nextval('free_exchange_record'),
   PRIMARY KEY (account_id, exchange_id)
 );
 
@@ -200,8 +197,10 @@ CREATE INDEX exchange_log ON exchange
 CREATE INDEX free_exchange_log ON free_exchange
   (exchange_id, account_id, key_id, model, channel, status, code);
 
-CREATE INDEX exchange_by_record ON exchange (record_number);
-CREATE INDEX free_exchange_by_record ON free_exchange (record_number);
+CREATE TRIGGER exchange_recorded AFTER INSERT ON exchange
+FOR EACH STATEMENT EXECUTE FUNCTION note_requests();
+CREATE TRIGGER free_exchange_recorded AFTER INSERT ON free_exchange
+FOR EACH STATEMENT EXECUTE FUNCTION note_requests();
 
 -- A request is found by the vendor's own id too.
 CREATE INDEX exchange_by_vendor_request ON exchange (vendor_request_id)
