@@ -4,7 +4,6 @@
  * shows. A row with work of its own shares all but that.
  */
 import { Option, type Command } from 'commander'
-import { z } from 'zod'
 import type { Endpoint } from '../operations/endpoint.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
@@ -83,8 +82,6 @@ type RunWork = (run: Run, input: Input) => Promise<Result>
 /** Makes the row of a command with the input of an endpoint, and work of its own. */
 export function runRow(source: Source, row: Hints & { readonly work: RunWork }): CommandRow {
   const { input: schema } = 'stream' in source ? source.stream : source.operation
-  if (!(schema instanceof z.ZodObject))
-    throw new TypeError(`the input of ${row.words} is no object`)
   const { arguments: places = fieldsIn(source.path), without = [], fixed = {}, hints = {} } = row
   const stranger = [...places, ...without, ...Object.keys(hints)].find(
     (name) => !Object.hasOwn(schema.shape, name),

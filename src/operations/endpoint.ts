@@ -4,7 +4,7 @@
  * from these rows. A row decides nothing: what an endpoint means is its operation.
  */
 import type { z } from 'zod'
-import type { Operation } from './operation.ts'
+import type { AnsweringOperation, Operation } from './operation.ts'
 import type { BackupDownload } from './store/backup-download.ts'
 
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
@@ -51,7 +51,7 @@ interface Written extends Said {
 }
 
 interface Call<Value> {
-  readonly operation: Operation<Value>
+  readonly operation: AnsweringOperation<Value>
   /** Set where the endpoint takes an `Idempotency-Key`: it moves money or makes a secret. */
   readonly repeats?: 'money' | 'secret'
   /** The whole list as CSV, for `format=csv`. The operation then has a field `format`, too. */
@@ -76,8 +76,6 @@ export interface Endpoint<Value = unknown> extends Row, Call<Value> {
 interface WrittenEndpoint<Value> extends Written, Call<Value> {
   /** Given where it is not made of the subject and the name among its endpoints. */
   readonly id?: string
-  /** Given where the operation does not say it. */
-  readonly answer?: z.ZodType<NoInfer<Value>>
   /** The name of the endpoint that reads what this one changes. */
   readonly read?: string
 }
@@ -87,7 +85,7 @@ type WriteText = (text: string) => Promise<void> | void
 
 /** An endpoint whose answer is written while it is read. Its input has a field `format`. */
 export interface StreamEndpoint extends Row {
-  readonly stream: Operation<void, z.ZodType, [WriteText]>
+  readonly stream: Operation<void, z.ZodObject, [WriteText]>
   /** The shape of the JSON document, once it is complete. */
   readonly answer?: z.ZodType
   /** By format. */
@@ -148,12 +146,10 @@ export function endpoints<Values extends Readonly<Record<string, unknown>>>(
     const row = given.get(name)
     if (row === undefined) throw new TypeError(`${subject} has no endpoint ${name}`)
     const { read, id = `${subject}.${name}`, ...rest } = row
-    const answer = rest.answer ?? rest.operation.answer
-    if (answer === undefined) throw new TypeError(`${id} has no answer`)
     return {
       ...rowOf(id, rest),
       ...(read !== undefined && { read: endpointOf(read) }),
-      answer,
+      answer: rest.operation.answer,
       isTagged: reads.has(name),
     }
   }

@@ -68,17 +68,25 @@ export type Outcome<Value> = { readonly kind: 'done'; readonly value: Value } | 
 /** Checks its input, then works. `Effects` are what only its caller can give, such as a sink. */
 export interface Operation<
   Value = unknown,
-  Schema extends z.ZodType = z.ZodType,
+  Schema extends z.ZodObject = z.ZodObject,
   Effects extends readonly unknown[] = [],
 > {
   (context: OperationContext, input: unknown, ...effects: Effects): Promise<Outcome<Value>>
   /** What it accepts. */
   readonly input: Schema
-  /** The form of its value; undefined where no API shows that. */
-  readonly answer: z.ZodType | undefined
 }
 
-type Work<Value, Schema extends z.ZodType, Effects extends readonly unknown[]> = (
+/** An operation whose value APIs show. */
+export interface AnsweringOperation<
+  Value = unknown,
+  Schema extends z.ZodObject = z.ZodObject,
+  Effects extends readonly unknown[] = [],
+> extends Operation<Value, Schema, Effects> {
+  /** The form of its value. */
+  readonly answer: z.ZodType
+}
+
+type Work<Value, Schema extends z.ZodObject, Effects extends readonly unknown[]> = (
   context: OperationContext,
   input: z.output<Schema>,
   ...effects: Effects
@@ -89,34 +97,32 @@ type Work<Value, Schema extends z.ZodType, Effects extends readonly unknown[]> =
  * is thrown (`conflict`, `notFound`, `invalid`), so that a transaction rolls back; the caller gets a value.
  */
 export function operation<
-  Schema extends z.ZodType,
+  Schema extends z.ZodObject,
   Form extends z.ZodType,
   Effects extends readonly unknown[],
 >(
   schemas: { readonly input: Schema; readonly answer: Form },
   work: Work<Answer<Form>, Schema, Effects>,
-): Operation<Answer<Form>, Schema, Effects>
-export function operation<Schema extends z.ZodType, Value, Effects extends readonly unknown[]>(
-  schemas: { readonly input: Schema } | Schema,
+): AnsweringOperation<Answer<Form>, Schema, Effects>
+export function operation<Schema extends z.ZodObject, Value, Effects extends readonly unknown[]>(
+  schemas: { readonly input: Schema },
   work: Work<Value, Schema, Effects>,
 ): Operation<Value, Schema, Effects>
-export function operation<Schema extends z.ZodType, Value, Effects extends readonly unknown[]>(
-  schemas: { readonly input: Schema; readonly answer?: z.ZodType } | Schema,
+export function operation<Schema extends z.ZodObject, Value, Effects extends readonly unknown[]>(
+  schemas: { readonly input: Schema; readonly answer?: z.ZodType },
   work: Work<Value, Schema, Effects>,
 ): Operation<Value, Schema, Effects> {
-  const { input: schema, answer } =
-    'safeParse' in schemas ? { input: schemas, answer: undefined } : schemas
   const perform = async (
     context: OperationContext,
     input: unknown,
     ...effects: Effects
   ): Promise<Outcome<Value>> => {
-    const parsed = schema.safeParse(input, { error: wordsFor })
+    const parsed = schemas.input.safeParse(input, { error: wordsFor })
     return parsed.success
       ? attempt(() => work(context, parsed.data, ...effects))
       : refusalOfIssues(parsed.error)
   }
-  return Object.assign(perform, { input: schema, answer })
+  return Object.assign(perform, schemas)
 }
 
 /** Returns the refusal that an operation gives for the form of its input; undefined where it fits. */

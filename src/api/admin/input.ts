@@ -27,9 +27,7 @@ export interface Places {
 export function inputOf(row: Row): z.ZodObject {
   if ('feed' in row) return row.feed
   if ('session' in row) return row.input
-  const { input } = 'stream' in row ? row.stream : 'file' in row ? row.file : row.operation
-  if (input instanceof z.ZodObject) return input
-  throw new TypeError(`the input of ${row.id} is no object`)
+  return ('stream' in row ? row.stream : 'file' in row ? row.file : row.operation).input
 }
 
 export function hasBody({ method }: Pick<Row, 'method'>): boolean {

@@ -1,10 +1,7 @@
 /** `turnpike apply`, `export` and `price …`: the catalogue as a file, and its prices. */
 import { parse } from 'yaml'
-import type {
-  ApplyResult,
-  CatalogueChange,
-  FieldChange,
-} from '../../operations/catalogue/catalogue.ts'
+import type { ApplyResult } from '../../operations/catalogue/catalogue.ts'
+import type { CatalogueChange, FieldChange } from '../../operations/catalogue/plan.ts'
 import { catalogueEndpoints } from '../../operations/catalogue/endpoints.ts'
 import type { ImportedModel, ImportResult } from '../../operations/prices/import.ts'
 import { callRow, listRow, type CommandRow } from '../row.ts'

@@ -22,6 +22,7 @@ import { readCredentialFile } from '../../channels/credential-file.ts'
 import { credentialPath, credentialVariable } from '../../channels/snapshot.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
+import type { Answer } from '../answer-forms.ts'
 import { hideSealed, makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
 import {
   demoPort,
@@ -33,32 +34,35 @@ import {
 import type { Mistake } from './document.ts'
 import type { CatalogueFile } from './file.ts'
 import {
+  appliedKind,
+  catalogueChangeForm,
   planCatalogue,
-  type CatalogueChange,
   type CataloguePlan,
   type UsableCredential,
 } from './plan.ts'
 import { currentPrices, readVersions } from '../prices/versions.ts'
 import { inFileOrder, type Catalogue } from './review.ts'
-import { invalidFile, operation, type OperationContext } from '../operation.ts'
+import { invalidFile, noInput, operation, type OperationContext } from '../operation.ts'
 import { readCatalogueText } from '../read-file.ts'
 
-export type { CatalogueChange, FieldChange } from './plan.ts'
+const applyInput = z.strictObject({
+  text: z.string().describe('The catalogue file (YAML).'),
+  dry_run: z.boolean().default(false).describe('Show the changes and make none.'),
+})
 
-export interface ApplyResult {
-  readonly kind: 'applied' | 'unchanged' | 'would_apply'
-  readonly diff: readonly CatalogueChange[]
+const appliedForm = z.strictObject({
+  kind: appliedKind,
+  diff: z.array(catalogueChangeForm),
   /** Not wrong, but worth knowing: a model without a channel, a variable that is not set here. */
-  readonly notes: readonly string[]
-}
+  notes: z.array(z.string()),
+})
+
+export type ApplyResult = Answer<typeof appliedForm>
 
 /** Refuses a file with mistakes: `details.mistakes` has each with its line, and nothing is written. */
 export const applyCatalogue = operation(
-  z.strictObject({
-    text: z.string().describe('The catalogue file (YAML).'),
-    dry_run: z.boolean().default(false).describe('Show the changes and make none.'),
-  }),
-  async (context, { text, dry_run: isDryRun }): Promise<ApplyResult> => {
+  { input: applyInput, answer: appliedForm },
+  async (context, { text, dry_run: isDryRun }) => {
     const file = await readCatalogueText(text)
     if (file.kind === 'mistakes') throw hasMistakes(file.list)
     // A dry run writes nothing, so it takes no lock.
@@ -205,13 +209,15 @@ function findNotes(
   return notes
 }
 
+const exportedForm = z.strictObject({ text: z.string().meta({ description: 'YAML.' }) })
+
 /**
  * Returns the catalogue as a file. Secrets in it are sealed, so that only this store's master key opens them,
  * or hidden.
  */
 export const exportCatalogue = operation(
-  z.strictObject({}),
-  async (context): Promise<{ readonly text: string }> => ({ text: await printCatalogue(context) }),
+  { input: noInput, answer: exportedForm },
+  async (context) => ({ text: await printCatalogue(context) }),
 )
 
 async function printCatalogue(

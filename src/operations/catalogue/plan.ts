@@ -3,6 +3,7 @@
  * Pure; `catalogue.ts` carries the plan out. What the file does not name is retired; an entry that comes
  * back is added again. The invariant: a difference never holds a secret.
  */
+import { z } from 'zod'
 import { channelFields } from '../../channels/catalogue/channel-fields.ts'
 import { describeEntry } from '../../channels/catalogue/field.ts'
 import { modelFields } from '../../channels/catalogue/model-fields.ts'
@@ -18,25 +19,31 @@ import {
 } from '../../channels/channel-store.ts'
 import { encodePrices } from '../../metering/price-form.ts'
 import type { ModelPrices } from '../../metering/prices.ts'
+import type { Answer } from '../answer-forms.ts'
 import type { DemoAccess } from './demo.ts'
 import { describeCredential, type SettledCredential } from './credentials.ts'
 import { currentPrices, describePrices, planPrices, readVersions } from '../prices/versions.ts'
 import type { Catalogue } from './review.ts'
 
-export interface FieldChange {
-  readonly field: string
-  /** Undefined: not set. */
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-}
+export const fieldChangeForm = z.strictObject({
+  field: z.string(),
+  from: z.string().optional().meta({ description: 'Absent = was not set.' }),
+  to: z.string().optional().meta({ description: 'Absent = is not set.' }),
+})
 
-export interface CatalogueChange {
-  readonly action: 'add' | 'change' | 'retire'
+export const catalogueChangeForm = z.strictObject({
+  action: z.enum(['add', 'change', 'retire']),
   /** Account and key: of the demo, which ends with its catalogue. */
-  readonly kind: 'vendor' | 'model' | 'channel' | 'account' | 'key'
-  readonly name: string
-  readonly changes: readonly FieldChange[]
-}
+  kind: z.enum(['vendor', 'model', 'channel', 'account', 'key']),
+  name: z.string(),
+  changes: z.array(fieldChangeForm),
+})
+
+/** What a change of the catalogue came to. */
+export const appliedKind = z.enum(['applied', 'unchanged', 'would_apply'])
+
+export type FieldChange = Answer<typeof fieldChangeForm>
+export type CatalogueChange = Answer<typeof catalogueChangeForm>
 
 export type UsableCredential = Exclude<SettledCredential, { kind: 'mistake' }>
 

@@ -7,7 +7,12 @@ import type { z } from 'zod'
 import { findAccount, type Account } from '../../ledger/account-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Answer } from '../answer-forms.ts'
-import { notFound, operation, type Operation, type OperationContext } from '../operation.ts'
+import {
+  notFound,
+  operation,
+  type AnsweringOperation,
+  type OperationContext,
+} from '../operation.ts'
 
 export interface HolderQuestion<Input> {
   readonly snapshot: Queryable
@@ -21,7 +26,7 @@ export interface HolderQuestion<Input> {
 export function holderRead<Shape extends z.ZodObject, Form extends z.ZodType>(
   forms: { readonly input: Shape; readonly answer: Form },
   read: (question: HolderQuestion<z.output<Shape>>) => Promise<Answer<Form>>,
-): Operation<Answer<Form>, Shape, [accountId: string]> {
+): AnsweringOperation<Answer<Form>, Shape, [accountId: string]> {
   return operation(
     forms,
     ({ database, clock }: OperationContext, input: z.output<Shape>, accountId: string) =>

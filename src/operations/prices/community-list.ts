@@ -67,7 +67,7 @@ export function inputLimitOf(model: ListedModel): number | undefined {
   return Number.isSafeInteger(limit) && limit >= 1 && limit <= tokenLimitMax ? limit : undefined
 }
 
-export interface UnpricedField {
+interface UnpricedField {
   readonly field: string
   readonly value: string
 }

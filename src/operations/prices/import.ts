@@ -17,7 +17,13 @@ import { encodePrices, parsePrices } from '../../metering/price-form.ts'
 import { pricesAt, type PriceChange, type Prices } from '../../metering/prices.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
-import { changesBetween, type FieldChange } from '../catalogue/plan.ts'
+import { moment, type Answer } from '../answer-forms.ts'
+import {
+  appliedKind,
+  changesBetween,
+  fieldChangeForm,
+  type FieldChange,
+} from '../catalogue/plan.ts'
 import { describePrices, freeMoment, readVersions } from './versions.ts'
 import { fromTime } from '../input.ts'
 import {
@@ -30,13 +36,7 @@ import {
   type OperationContext,
 } from '../operation.ts'
 import { readPriceText } from '../read-file.ts'
-import {
-  inputLimitOf,
-  pricesOf,
-  type ListedModel,
-  type PriceList,
-  type UnpricedField,
-} from './community-list.ts'
+import { inputLimitOf, pricesOf, type ListedModel, type PriceList } from './community-list.ts'
 
 const importInput = z.strictObject({
   text: z.string().describe('The list (JSON).'),
@@ -55,25 +55,28 @@ const importInput = z.strictObject({
   dry_run: z.boolean().default(false).describe('Show the changes and make none.'),
 })
 
-export interface ImportedModel {
-  readonly model: string
-  readonly listed_as: string
-  readonly vendor_in_list: string | null
+const importedModelForm = z.strictObject({
+  model: z.string(),
+  listed_as: z.string(),
+  vendor_in_list: z.string().nullable(),
   /** Null = from the beginning, for a model without a price. */
-  readonly valid_from: string | null
+  valid_from: moment.nullable(),
   /** Empty where the prices are in force already. */
-  readonly changes: readonly FieldChange[]
+  changes: z.array(fieldChangeForm),
   /** Costs in the list that no class can carry: the gateway does not charge for them. */
-  readonly unpriced: readonly UnpricedField[]
-  readonly notes: readonly string[]
-}
+  unpriced: z.array(z.strictObject({ field: z.string(), value: z.string() })),
+  notes: z.array(z.string()),
+})
 
-export interface ImportResult {
-  readonly kind: 'applied' | 'unchanged' | 'would_apply'
-  readonly models: readonly ImportedModel[]
+const importForm = z.strictObject({
+  kind: appliedKind,
+  models: z.array(importedModelForm),
   /** Models of the catalogue that are not in the list; they keep their prices. */
-  readonly not_listed: readonly string[]
-}
+  not_listed: z.array(z.string()),
+})
+
+export type ImportedModel = Answer<typeof importedModelForm>
+export type ImportResult = Answer<typeof importForm>
 
 type ImportInput = z.output<typeof importInput>
 
@@ -87,8 +90,8 @@ interface PlannedImport {
 
 /** Refuses prices that cannot be taken: `details.mistakes` names each, and nothing is written. */
 export const importPrices = operation(
-  importInput,
-  async (context, given): Promise<ImportResult> => {
+  { input: importInput, answer: importForm },
+  async (context, given) => {
     const nowMs = context.clock.now()
     const { valid_from: validFromMs } = given
     if (validFromMs !== undefined && validFromMs < nowMs)

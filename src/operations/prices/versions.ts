@@ -7,13 +7,26 @@ import { describeForm } from '../../channels/catalogue/field.ts'
 import { isInUse, readCatalogue, type PriceRow } from '../../channels/channel-store.ts'
 import { decodePrices, encodePrices, printPrices } from '../../metering/price-form.ts'
 import { pricesAt, type ModelPrices, type PriceVersion } from '../../metering/prices.ts'
+import { moment, pageForm, type Answer } from '../answer-forms.ts'
 import { operation, timeText } from '../operation.ts'
-import { pageFields, pageOfList, type Page } from '../paging.ts'
+import { pageFields, pageOfList } from '../paging.ts'
+
+const priceForm = z.strictObject({
+  model: z.string(),
+  vendor: z.string(),
+  valid_from: moment.nullable().meta({ description: 'Null = from the beginning.' }),
+  state: z.enum(['later', 'in_force', 'past']),
+  price: z.custom<ReturnType<typeof printPrices>>().meta({
+    type: 'object',
+    additionalProperties: {},
+    description: 'USD per million tokens by class, in the form of the catalogue.',
+  }),
+})
 
 /** Lists every version of every model in use, by model, then by time. */
 export const listPrices = operation(
-  z.strictObject(pageFields),
-  async (context, page): Promise<Page<PriceView>> => {
+  { input: z.strictObject(pageFields), answer: pageForm(priceForm) },
+  async (context, page) => {
     const { models, prices } = await context.database.snapshot(readCatalogue)
     const nowMs = context.clock.now()
     const byModel = Map.groupBy(prices, (price) => price.model)
@@ -29,21 +42,17 @@ export const listPrices = operation(
   },
 )
 
-export type PriceView = Readonly<ReturnType<typeof viewPrice>>
-
 function viewPrice(
   version: PriceRow,
   vendor: string,
-  moment: { readonly inForce: PriceRow | undefined; readonly nowMs: number },
-) {
+  { inForce, nowMs }: { readonly inForce: PriceRow | undefined; readonly nowMs: number },
+): Answer<typeof priceForm> {
   const { validFromMs } = version
   return {
     model: version.model,
     vendor,
-    /** Null = from the beginning. */
     valid_from: validFromMs === 0 ? null : timeText(validFromMs),
-    state: validFromMs > moment.nowMs ? 'later' : version === moment.inForce ? 'in_force' : 'past',
-    /** USD per million tokens by class, in the form of the catalogue. */
+    state: validFromMs > nowMs ? 'later' : version === inForce ? 'in_force' : 'past',
     price: printPrices(decodePrices(version.prices)),
   }
 }
