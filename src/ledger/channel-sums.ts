@@ -1,8 +1,8 @@
 /**
- * Sums the exchanges of a period by channel and model: charges with their tokens by price class, and
- * exchanges that were not charged. Reads account by account along the index; memory holds sums only.
+ * Sums the exchanges of a period by channel and model: charges with their tokens by price class, and what
+ * the vendor should bill. Reads account by account along the index; memory holds sums only.
  */
-import { addPicos, maxPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { usageClasses, type UsageClass } from '../metering/usage.ts'
 import { eachRow, type Queryable, type Row } from '../storage/database.ts'
 import { findIds } from './exchange-ids.ts'
@@ -18,31 +18,16 @@ export interface ChannelModel {
 }
 
 export interface ChannelSums extends ChannelModel {
-  charged: number
+  /** With a charge. */
+  requests: number
   /** The charged tokens by class. */
   readonly counts: ClassCounts
   chargedPicos: Picos
-  /** The largest single charge. */
-  largestPicos: Picos
-  /** Charged by an estimate because the answer had no usable count. */
-  estimated: number
-  readonly estimatedCounts: ClassCounts
-  estimatedPicos: Picos
-  /** Limited to the hold because the counts were implausible, and the amount beyond it. */
-  capped: number
-  notChargedPicos: Picos
-  /** Answered by the channel and not charged: empty answers, refusals, broken streams. */
-  uncharged: number
-  /** Attempts besides the delivered one, on any channel. */
-  otherAttempts: number
-  /** The highest cost of all of these for the operator. */
-  operatorCostPicos: Picos
-  /** What the vendor may count beyond the charges: that cost, and what was charged by an estimate. */
-  explainedPicos: Picos
-  /** What the vendor counted, at cost prices. */
-  ownCostPicos: Picos
-  /** Charged requests whose own cost is not known exactly. */
-  unknownCosts: number
+  /**
+   * What the vendor should bill: the own cost of a request, or its charge where that cost is not known
+   * exactly, and the possible cost of answers and attempts that were not charged.
+   */
+  expectedPicos: Picos
 }
 
 interface SumsPeriod {
@@ -52,8 +37,6 @@ interface SumsPeriod {
 }
 
 export interface SumsQuestion extends SumsPeriod {
-  /** Returns the amount of the counts in price lines without the limit of the hold. */
-  readonly readUncapped: (priceLines: string) => Picos
   /** Whether `served` is the channel's own name for the model. */
   readonly isOwnName: (place: ChannelModel, served: string) => boolean
 }
@@ -78,8 +61,8 @@ async function* eachExchange(
   const ids = await findIds(snapshot, { accountId, fromMs, toMs })
   yield* eachRow(pageSize, (last) =>
     snapshot.query(
-      `SELECT exchange_id, channel, model, attempt_count, amount_picos, usage, marks,
-              price_lines, operator_cost_picos, own_cost_picos, is_own_cost_known
+      `SELECT exchange_id, channel, model, amount_picos, usage, operator_cost_picos,
+              own_cost_picos, is_own_cost_known
          FROM exchange
         WHERE account_id = $1 AND exchange_id > $2 AND exchange_id < $3
           AND ended_at_ms >= $4 AND ended_at_ms < $5
@@ -94,42 +77,18 @@ function add(sums: Map<string, ChannelSums>, row: Row, question: SumsQuestion): 
   const model = String(row['model'])
   const sum = sumsOf(sums, channel, model)
   const amountPicos = readPicos(row, 'amount_picos')
-  const attempts = Number(row['attempt_count'])
-  sum.otherAttempts += channel === '' ? attempts : Math.max(attempts - 1, 0)
-  const ownCost = readPicos(row, 'own_cost_picos')
-  sum.ownCostPicos = addPicos(sum.ownCostPicos, ownCost)
-  const estimate = readPicos(row, 'operator_cost_picos')
-  const unpaid = amountPicos === 0n ? addPicos(estimate, ownCost) : estimate
-  sum.operatorCostPicos = addPicos(sum.operatorCostPicos, unpaid)
-  const marks = String(row['marks']).split(',')
-  if (marks.includes('implausible')) {
-    const beyond = subtractPicos(question.readUncapped(String(row['price_lines'])), amountPicos)
-    if (beyond > 0n) sum.capped++
-    sum.notChargedPicos = addPicos(sum.notChargedPicos, beyond)
-  }
-  const isEstimated = amountPicos > 0n && marks.includes('estimated')
-  // The estimates of one answer's charge and of its cost are about the same tokens.
-  const explained = isEstimated ? maxPicos(unpaid, amountPicos) : unpaid
-  sum.explainedPicos = addPicos(sum.explainedPicos, explained)
-  if (amountPicos === 0n) {
-    if (channel !== '') sum.uncharged++
-    return
-  }
-  sum.charged++
-  if (isEstimated || Number(row['is_own_cost_known']) === 0) sum.unknownCosts++
+  const isOwnCostKnown = Number(row['is_own_cost_known']) !== 0
+  const servedPicos = isOwnCostKnown ? readPicos(row, 'own_cost_picos') : amountPicos
+  const otherPicos = readPicos(row, 'operator_cost_picos')
+  sum.expectedPicos = addPicos(sum.expectedPicos, addPicos(servedPicos, otherPicos))
+  if (amountPicos === 0n) return
+  sum.requests++
   sum.chargedPicos = addPicos(sum.chargedPicos, amountPicos)
-  sum.largestPicos = maxPicos(sum.largestPicos, amountPicos)
-  if (isEstimated) {
-    sum.estimated++
-    sum.estimatedPicos = addPicos(sum.estimatedPicos, amountPicos)
-  }
   const { parts } = parseUsage(String(row['usage']))
   for (const { model: served, counts } of parts) {
     // The vendor counts a part that another model served under that model.
     const isOwn = served === undefined || question.isOwnName(sum, served)
-    const own = isOwn ? sum : sumsOf(sums, channel, served)
-    addCounts(own.counts, counts)
-    if (isEstimated) addCounts(own.estimatedCounts, counts)
+    addCounts((isOwn ? sum : sumsOf(sums, channel, served)).counts, counts)
   }
 }
 
@@ -154,20 +113,9 @@ export function noSums(channel: string, model: string): ChannelSums {
   return {
     channel,
     model,
-    charged: 0,
+    requests: 0,
     counts: {},
     chargedPicos: zeroPicos,
-    largestPicos: zeroPicos,
-    estimated: 0,
-    estimatedCounts: {},
-    estimatedPicos: zeroPicos,
-    capped: 0,
-    notChargedPicos: zeroPicos,
-    uncharged: 0,
-    otherAttempts: 0,
-    operatorCostPicos: zeroPicos,
-    explainedPicos: zeroPicos,
-    ownCostPicos: zeroPicos,
-    unknownCosts: 0,
+    expectedPicos: zeroPicos,
   }
 }

@@ -165,8 +165,3 @@ export function readBill(text: string): {
     ),
   }
 }
-
-/** Recomputes a bill without the limit of its charge. */
-export function readUncapped(text: string): Picos {
-  return recompute({ ...parsePriceLines(text), capPicos: undefined })
-}

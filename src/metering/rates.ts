@@ -183,11 +183,6 @@ export function rateOf(card: RateCard, usageClass: UsageClass): ClassRate {
   return rate
 }
 
-/** Returns the list price of one token, or of one use, of a class. */
-export function listRate(prices: Prices, usageClass: UsageClass): Picos {
-  return rateOf(listCard(prices), usageClass).pricePicos
-}
-
 /** Whether a request may use a tool: all but searches need one in the catalogue. */
 export function isPricedUse({ classes }: Prices, use: UseClass): boolean {
   return use === 'web_search' || classes[use] !== undefined

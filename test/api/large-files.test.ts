@@ -84,10 +84,10 @@ test('a large export is reconciled, and the gateway relays meanwhile', async () 
   }
   const answer = await reconciled
   assert.equal(answer.status, 200, answer.text.slice(0, 500))
-  const { figures } = valueOf(answer)['comparison'] as {
-    figures: { figure: string; vendor: number }[]
+  const { models } = valueOf(answer) as {
+    models: { counts: { figure: string; vendor: number }[] }[]
   }
-  const input = figures.find(({ figure }) => figure === 'input')
+  const input = models[0]?.counts.find(({ figure }) => figure === 'input')
   assert.equal(input?.vendor, 1_000 * lineCount)
   // On the event loop the export alone would take longer than all that is relayed before and after.
   assert.ok(relayed >= 100, `${relayed} requests were relayed meanwhile`)

@@ -43,10 +43,7 @@ function partsOf(task: string): readonly Part[] {
 interface Charged {
   readonly models: readonly {
     readonly model: string
-    readonly charged_requests: number
-    readonly charged_tokens: Readonly<Record<string, number>>
-    readonly checks: number
-    readonly check_tokens: Readonly<Record<string, number>>
+    readonly counts: readonly { readonly figure: string; readonly expected: number }[]
   }[]
 }
 
@@ -131,11 +128,10 @@ describe('tasks of an operator', () => {
     const { models } = await program.json<Charged>(
       ...'channel reconcile all --from 2026-01-01 --to 2099-01-01'.split(' '),
     )
-    // A vendor counts the gateway's own checks too.
-    const rows = models.map((row) => {
-      const sum = (name: string): number =>
-        (row.charged_tokens[name] ?? 0) + (row.check_tokens[name] ?? 0)
-      return [row.model, row.charged_requests + row.checks, sum('input'), sum('output')].join(',')
+    const rows = models.map(({ model, counts }) => {
+      const of = (name: string): number =>
+        counts.find(({ figure }) => figure === name)?.expected ?? 0
+      return [model, of('requests'), of('input'), of('output')].join(',')
     })
     await program.write('counts.csv', ['model,requests,input,output', ...rows, ''].join('\n'))
   }

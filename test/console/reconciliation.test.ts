@@ -38,15 +38,12 @@ describe('the page of reconciliation', () => {
   async function vendorFile(more: Readonly<Record<string, number>> = {}): Promise<string> {
     const { models } = await reconcileChannel(console.gateway.context, { channel, ...period() })
     assert.ok(models.length > 2)
-    const lines = models.map(({ model: id, charged_requests: requests, charged_tokens: tokens }) =>
-      [
-        id,
-        requests,
-        tokens['input'] ?? 0,
-        (tokens['output'] ?? 0) + (more[id] ?? 0),
-        tokens['cache_read'] ?? 0,
-      ].join(','),
-    )
+    const lines = models.map(({ model: id, counts }) => {
+      const of = (name: string): number =>
+        counts.find(({ figure }) => figure === name)?.expected ?? 0
+      const added = more[String(id)] ?? 0
+      return [id, of('requests'), of('input'), of('output') + added, of('cache_read')].join(',')
+    })
     return ['model,requests,input,output,cache_read', ...lines].join('\r\n')
   }
 
@@ -56,56 +53,51 @@ describe('the page of reconciliation', () => {
     await page.getByRole('button', { name: 'Compare' }).click()
   }
 
-  const verdictOf = (page: Page, id: string) =>
-    page.getByRole('table', { name: 'Verdicts' }).getByRole('row').filter({ hasText: id })
+  const countsOf = (page: Page) => page.getByRole('table', { name: 'Counts' }).getByRole('row')
 
-  test('says that counts which agree are explained, model by model', () =>
+  test('shows that counts agree, figure by figure', () =>
     visit({ role: 'operator', path: path() }, async (page) => {
       const text = await vendorFile()
       await compare(page, text)
-      const verdicts = page.getByRole('table', { name: 'Verdicts' }).getByRole('row')
-      await verdicts.nth(1).waitFor()
+      await countsOf(page).nth(1).waitFor()
       const count = text.split('\r\n').length - 1
-      assert.equal(await verdicts.filter({ hasText: 'Explained' }).count(), count + 1)
-      assert.equal(await page.getByText('Unexplained', { exact: true }).count(), 0)
-      const counts = page.getByRole('table', { name: 'Counts' }).getByRole('row')
-      const differences = (await counts.allInnerTexts())
+      const differences = (await countsOf(page).allInnerTexts())
         .slice(1)
         .map((line) => line.split(/\s+/).at(-1))
       assert.ok(differences.length > count)
       assert.deepEqual([...new Set(differences)], ['0'])
     }))
 
-  test('names the model whose counts the records do not explain, and exports that', () =>
+  test('says the bill and the difference in one line, and exports it by model', () =>
     visit({ role: 'operator', path: path() }, async (page) => {
-      const text = await vendorFile({ [model]: 1_000_000 })
-      await compare(page, `${text}\r\nunheard-of-1,3,1000,20,0`)
-      const verdict = verdictOf(page, model)
-      await verdict.getByText('Unexplained', { exact: true }).waitFor()
-      await verdict
-        .getByText(/^The vendor counted tokens worth .* USD that are not explained\.$/)
-        .waitFor()
-      await page.getByText('The vendor counted models that no channel here has:').waitFor()
-      await page.getByText('unheard-of-1').waitFor()
-      const counts = page.getByRole('table', { name: 'Counts' }).getByRole('row')
-      await counts.filter({ hasText: model }).getByText('+1,000,000').waitFor()
-
-      const { comparison } = await reconcileChannel(console.gateway.context, {
+      const usage = await vendorFile({ [model]: 1_000_000 })
+      const text = `${usage}\r\nunheard-of-1,3,1000,20,0`
+        .split('\r\n')
+        .map((line, index) => `${line},${index === 0 ? 'cost_usd' : '0.5'}`)
+        .join('\r\n')
+      await compare(page, text)
+      const result = await reconcileChannel(console.gateway.context, {
         channel,
         ...period(),
         vendor_counts: text,
       })
-      const judged = comparison?.verdicts.find((one) => one.model === model)
-      assert.ok(judged?.verdict === 'unexplained')
+      const line = page.getByRole('heading', { name: /^Vendor bills .* unexplained$/ })
+      await line.waitFor()
+      for (const usd of [result.vendor_usd, result.expected_usd, result.difference_usd])
+        assert.equal(await line.locator(`data[value="${usd}"]`).count(), 1, String(usd))
+      const models = page.getByRole('table', { name: 'Models' }).getByRole('row')
+      await models.filter({ hasText: 'unheard-of-1' }).waitFor()
+      await countsOf(page).filter({ hasText: model }).getByText('+1,000,000').waitFor()
+
+      const expected = result.models.find((one) => one.model === model)
+      assert.ok(expected !== undefined)
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Export CSV' }).first().click()
       const file = await readFile(await (await download).path(), 'utf8')
-      const line = csvRow
-        .parse(parse(file, { columns: true }))
-        .find((one) => one['Model'] === model)
+      const row = csvRow.parse(parse(file, { columns: true })).find((one) => one['Model'] === model)
       assert.deepEqual(
-        [line?.['Verdict'], line?.['More at the vendor'], line?.['Meaning']],
-        ['unexplained', judged.difference_usd, judged.reasons.join('; ')],
+        [row?.['Vendor bills'], row?.['Expected'], row?.['Difference']],
+        ['0.5', expected.expected_usd, expected.difference_usd],
       )
     }))
 
@@ -121,7 +113,7 @@ describe('the page of reconciliation', () => {
         .waitFor({ state: 'detached' })
       await page.getByText(/The vendor's counts cannot be read: .*requests/).waitFor()
       await compare(page, await vendorFile())
-      await verdictOf(page, model).getByText('Explained', { exact: true }).waitFor()
+      await countsOf(page).filter({ hasText: model }).first().waitFor()
     }))
 
   test('shows the charges alone without a file, for the channel and days in the address', () =>
@@ -131,12 +123,12 @@ describe('the page of reconciliation', () => {
       await page.getByLabel('To').fill(to)
       await page.getByLabel('From').fill(from)
       await page.getByRole('button', { name: 'Show the charges' }).click()
-      const charges = page.getByRole('table', { name: 'Charges here' })
+      const charges = page.getByRole('table', { name: 'Models' })
       await charges.waitFor()
       const { models } = await reconcileChannel(console.gateway.context, { channel, from, to })
       for (const { model: id, charged_usd: charged } of models) {
-        const row = charges.getByRole('row').filter({ hasText: id })
-        assert.equal((await row.locator(`data[value="${charged}"]`).count()) > 0, true, id)
+        const row = charges.getByRole('row').filter({ hasText: String(id) })
+        assert.equal((await row.locator(`data[value="${charged}"]`).count()) > 0, true, String(id))
       }
       const asked = new URL(page.url()).searchParams
       assert.deepEqual(
@@ -158,7 +150,7 @@ describe('the page of reconciliation', () => {
     test(`can be read by everyone, ${theme}, and fits a ${width} window`, () =>
       visit({ path: path(), width, theme }, async (page) => {
         await compare(page, await vendorFile({ [model]: 1_000_000 }))
-        await page.getByRole('table', { name: 'Charges here' }).waitFor()
+        await page.getByRole('table', { name: 'Models' }).waitFor()
         await checkAccessibility(page)
         await checkFitsWindow(page)
         await takePicture(page, 'reconciliation')

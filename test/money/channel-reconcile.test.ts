@@ -7,11 +7,11 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { parseUsd } from '../../src/base/money.ts'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { Reconciliation } from '../../src/operations/reconcile/reconcile.ts'
 import { billedParts } from '../../sandbox/served-record.ts'
 import { runCommand, type Ran } from '../support/command-hosts.ts'
-import { only, usd, vendorPrice } from '../support/money.ts'
 import { bodyFormats, formats, formsOf, places, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
@@ -99,27 +99,40 @@ function compareCounts(channel: string, ...more: readonly string[]): Promise<Ran
   })
 }
 
+function exactUsd(text: string | null): bigint {
+  return parseUsd(text ?? '') ?? assert.fail(`${text} is no amount`)
+}
+
 function vendorFile(): string {
   return join(gateway.folder, 'vendor.csv')
 }
 
+type Model = Reconciliation['models'][number]
+
+/** What the vendor counted more of each figure that it names, where it counted otherwise. */
+function differencesOf({ counts }: Model): Counts {
+  const compared = counts.flatMap(({ figure, vendor, expected }) =>
+    vendor === null || vendor === expected ? [] : [[figure, vendor - expected] as const],
+  )
+  return Object.fromEntries(compared)
+}
+
+function modelOf({ models }: Reconciliation, name: string): Model {
+  const model = models.find((one) => one.model === name)
+  return model ?? assert.fail(`there is no ${name}`)
+}
+
 for (const format of formats) {
   const channel = places[format].main
-  test(`${channel}: what its vendor counted beyond the charges was lost by the operator`, async () => {
+  test(`${channel}: the vendor counted what was charged, and answers without a charge beside it`, async () => {
     const { code, result } = await reconcile(channel, vendorCounts(channel))
-    const { comparison } = result
-    assert.ok(comparison !== null)
-    assert.deepEqual(comparison.unknown_models, [])
-    const [verdict] = comparison.verdicts
-    assert.deepEqual(verdict?.reasons, [])
     assert.equal(code, 0)
-    assert.equal(verdict.verdict, 'possible', 'broken streams never told their counts')
-    assert.ok(Number(verdict.difference_usd) > Number(verdict.explained_up_to_usd))
-    const requests = comparison.figures.find(({ figure }) => figure === 'requests')
-    const row = result.models.find((one) => one.channel === channel)
-    assert.ok(requests !== undefined && row !== undefined)
-    assert.ok(row.uncharged_requests > 0 && row.charged_requests > 0)
-    assert.ok(requests.difference > 0 && requests.difference <= row.uncharged_requests)
+    const [model] = result.models.filter(({ vendor_models }) => vendor_models.length > 0)
+    assert.ok(model !== undefined && model.models.length === 1)
+    const differences = Object.entries(differencesOf(model))
+    assert.ok(differences.some(([figure]) => figure === 'requests'))
+    assert.ok(differences.every(([, difference]) => difference > 0))
+    assert.ok(Number(model.expected_usd) > Number(model.charged_usd), 'answers without a charge')
   })
 }
 
@@ -139,87 +152,44 @@ test('a model without other costs agrees to the token', async () => {
         cache_write_5m: part.counts.cacheWrite5m,
       })
   const { result } = await reconcile('alpha-main', counts)
-  const figures = result.comparison?.figures ?? []
-  assert.deepEqual(
-    figures.map(({ difference }) => difference),
-    figures.map(() => 0),
-  )
-  assert.equal(figures[0]?.vendor, 1)
-  assert.equal(result.comparison?.verdicts[0]?.verdict, 'explained')
+  const model = modelOf(result, 'small-1')
+  assert.deepEqual(differencesOf(model), {})
+  assert.deepEqual(model.counts[0], { figure: 'requests', vendor: 1, expected: 1 })
 })
 
-test('shows what implausible counts would have cost beyond their hold', async () => {
-  const strange = await gateway.createAccount()
-  const from = gateway.sandbox.log.records.length
-  await sendAsk(gateway.url, strange.key, {
-    format: 'messages',
-    isStream: true,
-    model: 'small-1',
-    sandbox: 'output_tokens=5000',
-  })
-  const { amountPicos, marks } = only(await gateway.ended(strange, 1))
-  assert.deepEqual(marks, ['implausible'])
-  const [record] = gateway.sandbox.log.records.slice(from)
-  assert.ok(record !== undefined)
-  const lost = usd(vendorPrice(record) - amountPicos)
-  assert.ok(lost > 0)
-
-  const { result } = await reconcile('alpha-main', vendorCounts('alpha-main'))
-  const row = result.models.find(({ model }) => model === 'small-1')
-  assert.deepEqual([row?.capped_requests, Number(row?.not_charged_usd)], [1, lost])
-  const verdict = result.comparison?.verdicts.find(({ model }) => model === 'small-1')
-  assert.deepEqual([verdict?.verdict, Number(verdict?.not_charged_usd)], ['explained', lost])
-  const others = result.models.filter(({ model }) => model !== 'small-1')
-  assert.ok(others.every((one) => one.capped_requests === 0 && one.not_charged_usd === '0'))
-
-  const text = await runReconcile('alpha-main')
-  assert.match(text.out, /capped +not charged USD/)
-  assert.match(
-    text.out,
-    new RegExp(`small-1: explained: .*; ${row?.not_charged_usd} USD was not charged`),
-  )
-})
-
-const changes: readonly [title: string, change: (counts: Counts) => void, reason: RegExp][] = [
-  [
-    'tokens that were not charged',
-    (counts) => (counts['output'] = (counts['output'] ?? 0) + 1_000_000),
-    /the vendor counted tokens worth .* USD that are not explained/,
-  ],
-  [
-    'a request too many',
-    (counts) => (counts['requests'] = (counts['requests'] ?? 0) + 1_000),
-    /requests that are not explained/,
-  ],
-  [
-    'tokens that were charged and not served',
-    (counts) => (counts['input'] = 0),
-    /the gateway charged \d+ input\S* more than the vendor counted/,
-  ],
+const changes: readonly [figure: string, change: (count: number) => number][] = [
+  ['output', (count) => count + 1_000_000],
+  ['requests', (count) => count + 1_000],
+  ['input', () => 0],
 ]
-for (const [title, change, reason] of changes)
-  test(`finds ${title}`, async () => {
+for (const [figure, change] of changes)
+  test(`shows the difference of ${figure}`, async () => {
     const counts = vendorCounts('alpha-main')
+    const before = modelOf((await reconcile('alpha-main', counts)).result, 'large-1')
     const changed = counts.get('large-1')
     assert.ok(changed !== undefined)
-    change(changed)
+    const old = changed[figure] ?? 0
+    changed[figure] = change(old)
     const { code, result } = await reconcile('alpha-main', counts)
-    assert.equal(code, 1)
-    const verdict = result.comparison?.verdicts.find(({ model }) => model === 'large-1')
-    assert.equal(verdict?.verdict, 'unexplained')
-    assert.match(verdict.reasons.join('; '), reason)
+    assert.equal(code, 0)
+    const differences = differencesOf(modelOf(result, 'large-1'))
+    const changedBy = changed[figure] - old
+    assert.equal(differences[figure], (differencesOf(before)[figure] ?? 0) + changedBy)
   })
 
-test('finds a model that only the vendor knows, and one that only the gateway knows', async () => {
+test('shows a model that only the vendor knows, and one that only the gateway knows', async () => {
   const counts = new Map([
     ['never-1', { requests: 1 }],
     ['unused-1', { requests: 0 }],
   ])
-  const { code, result } = await reconcile('all', counts)
-  assert.equal(code, 1)
-  assert.deepEqual(result.comparison?.unknown_models, ['never-1'])
-  const verdict = result.comparison.verdicts.find(({ model }) => model === 'chat-1')
-  assert.deepEqual(verdict?.reasons, ['the gateway charged it, and the vendor counted nothing'])
+  const { result } = await reconcile('all', counts)
+  const stranger = modelOf(result, 'never-1')
+  assert.deepEqual([stranger.models, stranger.vendor_models], [[], ['never-1']])
+  assert.deepEqual(differencesOf(stranger)['requests'], 1)
+  assert.ok(result.models.every(({ model }) => model !== 'unused-1'))
+  const ours = modelOf(result, 'chat-1')
+  assert.deepEqual(ours.vendor_models, [])
+  assert.ok(ours.counts.every(({ vendor, expected }) => vendor === null && expected > 0))
 })
 
 test('reads the usage and cost pages of the vendor’s API together, and names what it cannot compare', async () => {
@@ -248,37 +218,48 @@ test('reads the usage and cost pages of the vendor’s API together, and names w
   await writeFile(`${vendorFile()}.cost`, page(costs))
   const ran = await runReconcile('alpha-main', `${vendorFile()}.cost`, '--json')
   assert.equal(ran.error, '')
-  const { comparison } = JSON.parse(ran.out) as Reconciliation
-  assert.ok(comparison !== null)
+  const result = JSON.parse(ran.out) as Reconciliation
   assert.deepEqual(
-    comparison.verdicts.flatMap(({ reasons }) => reasons),
-    [],
-  )
-  assert.deepEqual(
-    comparison.costs.map(({ model, vendor_usd }) => [model, vendor_usd]),
+    result.models.flatMap(({ model, vendor_usd: usd }) => (usd === null ? [] : [[model, usd]])),
     [
       ['large-1', '1.234'],
       [null, '0.05'],
     ],
   )
-  assert.deepEqual(comparison.fields_not_compared, ['mystery'])
-  const text = await runReconcile('alpha-main', `${vendorFile()}.cost`)
-  assert.match(text.out, /^large-1 +1\.234 +0\.\d+ +– +–$/m)
-  assert.match(text.out, /^Not compared: mystery\.$/m)
+  assert.deepEqual(result.fields_not_compared, ['mystery'])
+  const billed = modelOf(result, 'large-1')
+  assert.equal(
+    billed.counts.find(({ figure }) => figure === 'input')?.vendor,
+    usage[0]?.['uncached_input_tokens'],
+  )
+  const { out } = await runReconcile('alpha-main', `${vendorFile()}.cost`)
+  assert.match(out, /^no model +0 +0\.05 +0 +0\.05$/m)
+  assert.match(out, /^Not compared: mystery\.$/m)
+  assert.match(out, /^vendor bills 1\.284, expected 0\.\d+, 1\.2\d+ unexplained$/m)
+  assert.equal(result.vendor_usd, '1.284')
+  assert.equal(
+    exactUsd(result.difference_usd),
+    exactUsd(result.vendor_usd) - exactUsd(result.expected_usd),
+  )
+})
+
+test('says what it expects where no file names a bill', async () => {
+  const { out } = await compareCounts('alpha-main')
+  assert.match(out, /^expected 0\.\d+; no file names what the vendor bills$/m)
 })
 
 test('compares a model once when the vendor counts it under several names', async () => {
   const counts = vendorCounts('alpha-main')
   counts.set('large-1-20260115', { requests: 0 })
-  const { code, result } = await reconcile('alpha-main', counts)
-  assert.equal(code, 0)
-  const verdicts = result.comparison?.verdicts.filter(({ model }) => model === 'large-1')
+  const { result } = await reconcile('alpha-main', counts)
   assert.deepEqual(
-    verdicts?.map(({ vendor_models }) => vendor_models),
+    result.models
+      .filter(({ models }) => models.includes('large-1'))
+      .map(({ vendor_models }) => vendor_models),
     [['large-1', 'large-1-20260115']],
   )
   const { out } = await runReconcile('alpha-main')
-  assert.match(out, /^large-1 \(at the vendor: large-1 \+ large-1-20260115\): possible: /m)
+  assert.match(out, /^large-1 \(at the vendor: large-1 \+ large-1-20260115\) +requests /m)
 })
 
 test('reports since when exchanges are kept, and compares nothing from before', async () => {

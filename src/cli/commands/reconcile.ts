@@ -1,118 +1,83 @@
-/** `turnpike channel reconcile`: the gateway's counts on a channel beside the vendor's own. */
+/** `turnpike channel reconcile`: what the vendor of a channel bills, beside what the gateway expects. */
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
 import type { Reconciliation } from '../../operations/reconcile/reconcile.ts'
-import type { Comparison, ModelVerdict } from '../../operations/reconcile/vendor-comparison.ts'
 import { tableOf, type Column } from '../columns.ts'
 import { callRow } from '../row.ts'
 
 export const reconcileCommand = callRow(channelEndpoints.reconcile, {
   words: 'channel reconcile',
   arguments: ['channel'],
-  help: `The command ends with 1 where the vendor counted something that the gateway cannot explain.
-
-Example:
+  help: `Example:
   turnpike channel reconcile alpha-main --from 2027-01-01 --to 2027-01-31 --vendor-file usage.csv cost.csv`,
   show: reconciliationText,
-  hasFailed: ({ comparison }) => comparison !== null && !isExplained(comparison),
 })
 
-const modelColumns: readonly Column<Reconciliation['models'][number]>[] = [
-  ['channel', ({ channel }) => channel || null],
-  'model',
-  ['charged', 'charged_requests'],
-  ['tokens', 'charged_tokens'],
-  ['USD', 'charged_usd'],
-  ['estimated', 'estimated_requests'],
-  ['capped', 'capped_requests'],
-  'not_charged_usd',
-  ['uncharged', 'uncharged_requests'],
-  'other_attempts',
-  ['cost USD', 'operator_cost_usd'],
-  'checks',
-  'check_tokens',
-  'check_usd',
-]
+type Model = Reconciliation['models'][number]
 
-const costColumns: readonly Column<Comparison['costs'][number]>[] = [
-  ['model', ({ model }) => model ?? 'no model'],
-  ['vendor bills USD', 'vendor_usd'],
+const modelColumns: readonly Column<Model>[] = [
+  ['model', titleOf],
   'charged_usd',
-  'own_cost_usd',
+  ['vendor bills USD', 'vendor_usd'],
+  'expected_usd',
   'difference_usd',
 ]
 
+type Count = Model['counts'][number] & { readonly model: string }
+
+const countColumns: readonly Column<Count>[] = [
+  'model',
+  'figure',
+  'vendor',
+  'expected',
+  ['difference', ({ vendor, expected }) => (vendor === null ? null : vendor - expected)],
+]
+
 function reconciliationText(reconciliation: Reconciliation): string {
-  const { comparison, explained_from, models, unclean_stops } = reconciliation
-  const rows = tableOf(models, modelColumns, 'No requests on this channel in this period.')
-  const notes = unclean_stops.map(({ node, from, to }) => {
-    const window = to === null ? `after ${from}` : `between ${from} and ${to}`
-    return (
-      `${node} stopped uncleanly ${window}: what it served then is not recorded, ` +
-      'and can explain what the vendor counted more.'
-    )
-  })
-  if (explained_from !== null)
-    notes.push(`From ${explained_from} on only: earlier exchanges are no longer kept.`)
-  const compared = comparison === null ? [] : [comparisonText(comparison)]
-  return [rows, ...notes, ...compared].join('\n\n')
-}
-
-function isExplained({ verdicts, unknown_models: strangers }: Comparison): boolean {
-  return strangers.length === 0 && verdicts.every(({ verdict }) => verdict !== 'unexplained')
-}
-
-/** Returns the model, with the vendor's names for it where several are compared together. */
-function titleOf({ model, models, vendor_models }: ModelVerdict): string {
-  const isPlain = models.length === 1 && vendor_models.length <= 1
-  return isPlain ? model : `${model} (at the vendor: ${vendor_models.join(' + ')})`
-}
-
-function verdictText(one: ModelVerdict): string {
-  const title = titleOf(one)
-  if (one.verdict === 'unexplained') return `${title}: NOT explained: ${one.reasons.join('; ')}`
-  const beyond = `${one.difference_usd} USD more than charged`
-  return one.verdict === 'explained'
-    ? `${title}: explained: ${beyond}; known cost and estimates explain up to ${one.explained_up_to_usd} USD`
-    : `${title}: possible: ${beyond}; known cost and estimates explain up to ${one.explained_up_to_usd} USD, ` +
-        `answers without counts up to ${one.possible_up_to_usd} USD`
-}
-
-function comparisonText(comparison: Comparison): string {
-  const { figures, verdicts, unknown_models, costs } = comparison
-  const table = tableOf(
-    figures,
-    ['model', 'figure', 'vendor', ['here', 'ours'], 'difference'],
-    unknown_models.length === 0
-      ? 'There are no counts to compare.'
-      : 'The vendor counted none of the models of this gateway.',
+  const { models } = reconciliation
+  const counts = models.flatMap((row) =>
+    row.counts.map((count) => ({ ...count, model: titleOf(row) })),
   )
-  const lines = verdicts.map((one) => {
-    const lost =
-      one.not_charged_usd === '0'
-        ? ''
-        : `; ${one.not_charged_usd} USD was not charged, because its counts were implausible`
-    return verdictText(one) + lost
-  })
-  const strangers = unknown_models.map(
-    (model) =>
-      `${model}: NOT explained: the vendor counted it, and the gateway has no request for it`,
-  )
-  const costTable = tableOf(costs, costColumns)
-  const parts = [table, [...lines, ...strangers].join('\n'), costTable, notes(comparison)]
+  const parts = [
+    tableOf(counts, countColumns),
+    tableOf(models, modelColumns, 'No requests on this channel in this period.'),
+    notes(reconciliation).join('\n'),
+    resultText(reconciliation),
+  ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Says what of the vendor's files was not compared. */
-function notes({ fields_not_compared, rows_outside_period, has_more_pages }: Comparison): string {
-  return [
-    ...(fields_not_compared.length === 0
-      ? []
-      : [`Not compared: ${fields_not_compared.join(', ')}.`]),
-    ...(rows_outside_period === 0
-      ? []
-      : [`${rows_outside_period} rows are of days outside the period, and are not counted.`]),
-    ...(has_more_pages
-      ? ['A page says that more pages follow, and the next one is not given: add it.']
-      : []),
-  ].join('\n')
+/** Returns the model, with the vendor's names for it where they are several or other ones. */
+function titleOf({ model, models, vendor_models }: Model): string {
+  if (model === null) return 'no model'
+  const isPlain = models.length <= 1 && vendor_models.length <= 1
+  return isPlain ? model : `${model} (at the vendor: ${vendor_models.join(' + ')})`
+}
+
+function resultText({ vendor_usd, expected_usd, difference_usd }: Reconciliation): string {
+  return vendor_usd === null || difference_usd === null
+    ? `expected ${centsOf(expected_usd)}; no file names what the vendor bills`
+    : `vendor bills ${centsOf(vendor_usd)}, expected ${centsOf(expected_usd)}, ${centsOf(difference_usd)} unexplained`
+}
+
+/** Writes at least the cents of an exact amount. */
+function centsOf(usd: string): string {
+  const [whole = '', decimals = ''] = usd.split('.')
+  return `${whole}.${decimals.padEnd(2, '0')}`
+}
+
+/** Says what is not in these sums. */
+function notes(reconciliation: Reconciliation): readonly string[] {
+  const { explained_from, unclean_stops, fields_not_compared, rows_outside_period } = reconciliation
+  const lines = unclean_stops.map(({ node, from, to }) => {
+    const window = to === null ? `after ${from}` : `between ${from} and ${to}`
+    return `${node} stopped uncleanly ${window}: what it served then is not recorded.`
+  })
+  if (explained_from !== null)
+    lines.push(`From ${explained_from} on only: earlier exchanges are no longer kept.`)
+  if (fields_not_compared.length > 0) lines.push(`Not compared: ${fields_not_compared.join(', ')}.`)
+  if (rows_outside_period > 0)
+    lines.push(`${rows_outside_period} rows are of days outside the period, and are not counted.`)
+  if (reconciliation.has_more_pages)
+    lines.push('A page says that more pages follow, and the next one is not given: add it.')
+  return lines
 }

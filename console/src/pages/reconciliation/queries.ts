@@ -19,4 +19,3 @@ export function reconcile({ channel, from, to, texts }: ReconciliationRequest) {
 }
 
 export type Reconciliation = Awaited<ReturnType<typeof reconcile>>
-export type Comparison = NonNullable<Reconciliation['comparison']>

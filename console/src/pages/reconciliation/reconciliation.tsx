@@ -12,10 +12,9 @@ import { Page } from '../../ui/page.tsx'
 import { describeFailure, Empty, Loading } from '../../ui/states.tsx'
 import { useNow } from '../../ui/values.tsx'
 import { lastMonth, type ReconciliationSearch } from './address.ts'
-import { Charges } from './charges.tsx'
-import { ComparisonCards } from './comparison.tsx'
 import { reconcile, type Reconciliation as ReconciliationResult } from './queries.ts'
 import { Remarks } from './remarks.tsx'
+import { Sums } from './sums.tsx'
 import './reconciliation.css'
 
 export function Reconciliation() {
@@ -23,7 +22,7 @@ export function Reconciliation() {
   return (
     <Page
       title="Reconciliation"
-      hint="Compares the charges on a channel with the counts and costs that its vendor exports."
+      hint="Puts what a vendor counts and bills beside what this gateway expects it to."
     >
       {mayReconcile ? (
         <Question />
@@ -118,8 +117,7 @@ function Result({ result }: { result: ReconciliationResult }) {
   return (
     <>
       <Remarks result={result} />
-      {result.comparison !== null && <ComparisonCards comparison={result.comparison} />}
-      <Charges result={result} />
+      <Sums result={result} />
     </>
   )
 }

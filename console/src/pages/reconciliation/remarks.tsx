@@ -4,18 +4,17 @@ import { Time } from '../../ui/values.tsx'
 import type { Reconciliation } from './queries.ts'
 
 export function Remarks({ result }: { result: Reconciliation }) {
-  const { explained_from: explainedFrom, unclean_stops: stops, comparison } = result
+  const { explained_from: explainedFrom, unclean_stops: stops } = result
   return (
     <>
       {explainedFrom !== null && (
         <Notice tone="warn">
-          Requests before <Time at={explainedFrom} /> are deleted and are not in these charges.
+          Requests before <Time at={explainedFrom} /> are deleted and are not in these sums.
         </Notice>
       )}
       {stops.length > 0 && (
         <Notice tone="warn">
-          A gateway stopped uncleanly in this period. What it served then is not recorded, so the
-          vendor may have counted more:
+          A gateway stopped uncleanly in this period. What it served then is not recorded:
           <ul className="reconciliation-list">
             {stops.map(({ node, from, to }) => (
               <li key={`${node} ${from}`}>
@@ -25,28 +24,21 @@ export function Remarks({ result }: { result: Reconciliation }) {
           </ul>
         </Notice>
       )}
-      {comparison?.has_more_pages === true && (
+      {result.has_more_pages && (
         <Notice tone="warn">
           The vendor’s answer has more pages than these files. Export the other pages and choose all
           files together.
         </Notice>
       )}
-      {comparison !== null && comparison.unknown_models.length > 0 && (
-        <Notice tone="bad">
-          The vendor counted models that no channel here has:{' '}
-          <strong className="break">{comparison.unknown_models.join(', ')}</strong>. Is the key in
-          use elsewhere?
-        </Notice>
-      )}
-      {comparison !== null && comparison.rows_outside_period > 0 && (
+      {result.rows_outside_period > 0 && (
         <Notice>
-          {comparison.rows_outside_period} rows of the files are of other days and are not compared.
+          {result.rows_outside_period} rows of the files are of other days and are not compared.
         </Notice>
       )}
-      {comparison !== null && comparison.fields_not_compared.length > 0 && (
+      {result.fields_not_compared.length > 0 && (
         <Notice>
           Fields of the files that are not compared:{' '}
-          <span className="break">{comparison.fields_not_compared.join(', ')}</span>.
+          <span className="break">{result.fields_not_compared.join(', ')}</span>.
         </Notice>
       )}
     </>

@@ -1,0 +1,173 @@
+/**
+ * Puts a vendor's counts and bill beside the gateway's own sums, model by model. Pure. It tells differences,
+ * and never what causes them.
+ */
+import { z } from 'zod'
+import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
+import type { ChannelSums } from '../../ledger/channel-sums.ts'
+import { usageClasses } from '../../metering/usage.ts'
+import { usd, type Answer } from '../answer-forms.ts'
+import {
+  addVendorCounts,
+  vendorFigures,
+  type VendorCounts,
+  type VendorExport,
+} from './vendor-counts.ts'
+import { groupNames } from './vendor-names.ts'
+
+const figureForm = z.strictObject({
+  /** `requests`, a price class, or a figure by the vendor's name for it. */
+  figure: z.string(),
+  /** Null without the vendor's count. */
+  vendor: z.int().nullable(),
+  /** Charged requests and checks. */
+  expected: z.int(),
+})
+
+const usdShape = {
+  vendor_usd: usd.nullable().meta({ description: 'Null where the files name no cost.' }),
+  expected_usd: usd.meta({
+    description:
+      'Own cost of requests, or their charge where it is not known, and estimated cost of failed attempts and checks.',
+  }),
+  difference_usd: usd.nullable().meta({ description: "The vendor's less the expected." }),
+}
+
+const modelForm = z.strictObject({
+  /**
+   * Ours, `one + other` where the vendor has one name for both; the vendor's where we have none; null for a
+   * cost of no model.
+   */
+  model: z.string().nullable().meta({ description: 'Null for a cost of no model.' }),
+  /** The same one by one; empty for what the gateway has no model for. */
+  models: z.array(z.string()),
+  vendor_models: z.array(z.string()),
+  counts: z.array(figureForm),
+  charged_usd: usd,
+  ...usdShape,
+})
+
+export const comparisonShape = {
+  ...usdShape,
+  models: z.array(modelForm),
+  /** Columns and fields of the files that are not compared. */
+  fields_not_compared: z.array(z.string()),
+  /** Rows of days outside the period, which are not counted. */
+  rows_outside_period: z.int(),
+  /** A page of an API says that more pages follow, and the next one is not given. */
+  has_more_pages: z.boolean(),
+}
+
+const comparisonForm = z.strictObject(comparisonShape)
+const usdForm = z.strictObject(usdShape)
+
+type Comparison = Answer<typeof comparisonForm>
+type ReconciledModel = Answer<typeof modelForm>
+type ReconciledFigure = Answer<typeof figureForm>
+type ReconciledUsd = Answer<typeof usdForm>
+
+/** Compares sums by the catalogue's ids with the vendor's counts by its names, `namesOf` a model. */
+export function compareSums(
+  sums: readonly ChannelSums[],
+  { counts, notCompared, rowsOutside, hasMore }: VendorExport,
+  namesOf: (model: string) => readonly string[],
+): Comparison {
+  const ours = [...new Set(sums.map(({ model }) => model))]
+  const groups = groupNames(
+    counts.map(({ model }) => model).filter((model) => model !== ''),
+    ours.map((model) => ({ model, names: namesOf(model) })),
+  )
+  const unnamed = counts.filter(({ model }) => model === '')
+  const rows = groups
+    .map(({ models, vendorNames }) => {
+      const own = sums.filter(({ model }) => models.includes(model))
+      const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
+      const names = models.length === 0 ? vendorNames : models
+      return {
+        model: names.join(' + '),
+        models,
+        vendor_models: vendorNames,
+        ...compareModel(vendor, own),
+      }
+    })
+    // Vendors also list models without any usage.
+    .filter(
+      ({ models, counts: figures, vendor_usd }) =>
+        models.length > 0 || hasUsage(figures, vendor_usd),
+    )
+  return {
+    ...compareUsd(addVendorCounts(counts).costPicos, sums),
+    models: [
+      ...rows,
+      ...unnamed.map((vendor) => ({
+        model: null,
+        models: [],
+        vendor_models: [],
+        ...compareModel(vendor, []),
+      })),
+    ],
+    fields_not_compared: notCompared,
+    rows_outside_period: rowsOutside,
+    has_more_pages: hasMore,
+  }
+}
+
+function hasUsage(figures: readonly ReconciledFigure[], vendorUsd: string | null): boolean {
+  return figures.some(({ vendor }) => vendor !== 0) || (vendorUsd ?? '0') !== '0'
+}
+
+type VendorSums = Omit<VendorCounts, 'model'>
+
+function compareModel(
+  vendor: VendorSums,
+  sums: readonly ChannelSums[],
+): Omit<ReconciledModel, 'model' | 'models' | 'vendor_models'> {
+  return {
+    counts: compareCounts(vendor, sums),
+    charged_usd: formatUsd(sumPicos(sums, ({ chargedPicos }) => chargedPicos)),
+    ...compareUsd(vendor.costPicos, sums),
+  }
+}
+
+function compareUsd(vendorPicos: Picos | undefined, sums: readonly ChannelSums[]): ReconciledUsd {
+  const expected = sumPicos(sums, ({ expectedPicos }) => expectedPicos)
+  return {
+    vendor_usd: vendorPicos === undefined ? null : formatUsd(vendorPicos),
+    expected_usd: formatUsd(expected),
+    difference_usd:
+      vendorPicos === undefined ? null : formatUsd(subtractPicos(vendorPicos, expected)),
+  }
+}
+
+/** Lists the figures that the vendor gives, and our classes that none of them contains. */
+function compareCounts(
+  { requests, figures }: VendorSums,
+  sums: readonly ChannelSums[],
+): readonly ReconciledFigure[] {
+  const expectedOf = (figure: string): number =>
+    sumNumbers(sums, ({ counts }) =>
+      sumNumbers(vendorFigures[figure] ?? [], (usageClass) => counts[usageClass] ?? 0),
+    )
+  const counted = new Set([...figures.keys()].flatMap((figure) => vendorFigures[figure] ?? []))
+  const others = usageClasses.filter((one) => !counted.has(one) && expectedOf(one) > 0)
+  const expectedRequests = sumNumbers(sums, (sum) => sum.requests)
+  return [
+    ...(requests === undefined && expectedRequests === 0
+      ? []
+      : [{ figure: 'requests', vendor: requests ?? null, expected: expectedRequests }]),
+    ...[...figures].map(([figure, count]) => ({
+      figure,
+      vendor: count,
+      expected: expectedOf(figure),
+    })),
+    ...others.map((figure) => ({ figure, vendor: null, expected: expectedOf(figure) })),
+  ]
+}
+
+function sumNumbers<Item>(items: readonly Item[], read: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + read(item), 0)
+}
+
+function sumPicos(sums: readonly ChannelSums[], read: (sum: ChannelSums) => Picos): Picos {
+  return sums.reduce((amount, sum) => addPicos(amount, read(sum)), zeroPicos)
+}
