@@ -80,7 +80,6 @@ const tableOwners: TableOwners = {
   node: ['src/storage/node-store.ts', 'src/ledger/audit/'],
   store_copy: ['src/storage/store-copy.ts', 'src/operations/store/store-copy.ts'],
   store_copy_progress: ['src/storage/store-copy.ts'],
-  usage_day: ['src/ledger/'],
   usage_month: ['src/ledger/'],
   usage_key_month: ['src/ledger/'],
   report_day: ['src/ledger/'],

@@ -157,8 +157,6 @@ const bookingStatements: readonly string[] = [
    SELECT m.account_id, m.day, m.month, m.key_id, a.model, COUNT(*) AS requests,
      SUM(a.input) AS input_tokens, SUM(a.output) AS output_tokens, SUM(a.cache) AS cache_tokens,
      SUM(a.amount) AS cost_picos FROM ${requests} GROUP BY 1, 2, 3, 4, 5`,
-  `INSERT INTO usage_day (account_id, day, key_id, model, ${figures.join(', ')})
-   SELECT account_id, day, key_id, model, ${figures.join(', ')} FROM figure`,
   ...['month', "'total'"].map(
     (month) =>
       `INSERT INTO usage_month (account_id, month, model, ${figures.join(', ')})

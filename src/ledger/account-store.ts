@@ -11,7 +11,7 @@ import {
   type SqlValue,
   type Transaction,
 } from '../storage/database.ts'
-import { readPicos } from './usage.ts'
+import { dayCost, readPicos } from './usage.ts'
 
 /** A suspended or closed account sends no requests; it still reads its figures. */
 export type AccountStatus = 'active' | 'suspended' | 'closed'
@@ -190,9 +190,9 @@ function spendSource(period: Period | undefined, place: Place): string {
   invariant(period !== undefined, 'an order by spend has a period')
   return `(SELECT account.*, high + (low >> 32) AS spent_high, low & 4294967295 AS spent_low
      FROM account JOIN (
-       SELECT id AS spent_id, CAST(COALESCE(SUM(cost_picos >> 32), 0) AS BIGINT) AS high,
-              CAST(COALESCE(SUM(cost_picos & 4294967295), 0) AS BIGINT) AS low
-         FROM account LEFT JOIN usage_day ON account_id = id
+       SELECT id AS spent_id, CAST(COALESCE(SUM((${dayCost}) >> 32), 0) AS BIGINT) AS high,
+              CAST(COALESCE(SUM((${dayCost}) & 4294967295), 0) AS BIGINT) AS low
+         FROM account LEFT JOIN report_day ON account_id = id
           AND day >= ${place(period.fromDay)} AND day <= ${place(period.toDay)}
         GROUP BY id) AS spent ON spent_id = id) AS spending`
 }

@@ -7,7 +7,7 @@ import type { KeyLimits } from '../base/key-limits.ts'
 import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row, SqlValue } from '../storage/database.ts'
 import type { UsagePeriod } from './ledger.ts'
-import { places, readPicos, totalMonth } from './usage.ts'
+import { dayCost, places, readPicos, totalMonth } from './usage.ts'
 
 /** The periods of a key's limits in USD, and of what counts toward each. */
 export interface KeyUsage {
@@ -72,7 +72,7 @@ export function keyUsageStatements({ keys, atMs }: KeyUsageQuestion): {
   const ids = [keys[0]?.id ?? '', keys.at(-1)?.id ?? '']
   return {
     days: [
-      `SELECT key_id, cost_picos FROM usage_day
+      `SELECT key_id, ${dayCost} AS cost_picos FROM report_day
         WHERE key_id >= $1 AND key_id <= $2 AND day = $3
           AND account_id IN (${places(4, accountIds)})`,
       [...ids, utcDay(atMs), ...accountIds],

@@ -4,7 +4,7 @@
  * booked change together or not at all. Requests and tokens of the figures stay.
  *
  *     entry refund:<exchange id> ──▶ balance + amount
- *                                ──▶ usage_day, usage_month, usage_key_month − amount   (cost)
+ *                                ──▶ usage_month, usage_key_month − amount              (cost)
  *                                ──▶ report_day + amount                                (refunded)
  *                                ──▶ report_day − amount    (revenue without a known own cost)
  */
@@ -14,7 +14,7 @@ import { subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
 import { credit, refundPrefix, type CreditResult } from './entry-store.ts'
 import { readExchangeCut } from './exchange-retention.ts'
-import { readPicos, totalMonth } from './usage.ts'
+import { dayCost, readPicos, totalMonth } from './usage.ts'
 
 /** A recorded exchange, as a refund needs it. */
 export interface BilledExchange {
@@ -122,16 +122,11 @@ async function lowerFigures(
     const isRight = rows.every((row) => readPicos(row, 'left_picos') >= 0n)
     invariant(rows.length === expectedRows && isRight, 'figures show the charge that is refunded')
   }
-  await change(lowerDaySql, 1, accountId, day, keyId, model)
   await change(lowerMonthSql, 2, accountId, month, totalMonth, model)
   await change(lowerKeyMonthSql, 2, accountId, keyId, month, totalMonth)
   const unknownPicos = isOwnCostKnown ? zeroPicos : amountPicos
   await change(changeReportSql, 1, day, accountId, keyId, model, channel, unknownPicos)
 }
-
-const lowerDaySql = `UPDATE usage_day SET cost_picos = cost_picos - $1
-  WHERE account_id = $2 AND day = $3 AND key_id = $4 AND model = $5
-  RETURNING cost_picos AS left_picos`
 
 const lowerMonthSql = `UPDATE usage_month SET cost_picos = cost_picos - $1
   WHERE account_id = $2 AND month IN ($3, $4) AND model = $5
@@ -144,4 +139,4 @@ const lowerKeyMonthSql = `UPDATE usage_key_month SET cost_picos = cost_picos - $
 const changeReportSql = `UPDATE report_day SET refunded_picos = refunded_picos + $1,
     unknown_cost_revenue_picos = unknown_cost_revenue_picos - $7
   WHERE day = $2 AND account_id = $3 AND key_id = $4 AND model = $5 AND channel = $6
-  RETURNING revenue_picos - refunded_picos AS left_picos`
+  RETURNING ${dayCost} AS left_picos`

@@ -6,7 +6,7 @@ import { addPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts
 import type { Usage } from '../metering/usage.ts'
 import type { Row } from '../storage/database.ts'
 import { parseUsage } from './stored-usage.ts'
-import { readPicos } from './usage.ts'
+import { readPicos, type Figures } from './usage.ts'
 
 /** Upper bounds of the time to the first event, in milliseconds; the last bucket is above all of them. */
 export const firstEventBoundsMs = [
@@ -119,6 +119,17 @@ export function addExchange(
   add('lost_cost_picos', exchange.operatorCostPicos)
   add('refunded_picos', refundedPicos)
   if (!isOwnCostKnown) add('unknown_cost_revenue_picos', subtractPicos(amountPicos, refundedPicos))
+}
+
+/** Returns what an account is shown of them. */
+export function usageOf(figures: Readonly<ReportFigures>): Figures {
+  return {
+    requests: figures.charged_requests,
+    inputTokens: figures.input_tokens,
+    outputTokens: figures.output_tokens,
+    cacheTokens: figures.cache_read_tokens + figures.cache_write_tokens,
+    costPicos: subtractPicos(figures.revenue_picos, figures.refunded_picos),
+  }
 }
 
 /** Returns what the figures have grown by since an earlier moment. */

@@ -1,6 +1,7 @@
 /**
  * Reads an account's figures for GET /v1/usage and the usage command. Reads daily and monthly sums
  * only, so a call costs the same in any year. Works on either store, inside or outside a transaction.
+ * The figures of a day are those of its report, added up over the channels.
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
@@ -40,25 +41,17 @@ export async function readUsage(
   }
 }
 
+/** What counts toward limits and what an account is shown: charges less refunds, by the day of the charge. */
+export const dayCost = 'revenue_picos - refunded_picos'
+
 async function readDay(
   database: Queryable,
   accountId: string,
   day: string,
 ): Promise<ModelFigures[]> {
-  // One row per key and model; summed here, because engines differ in the type of a sum.
-  const rows = await database.query(
-    `SELECT model, requests, input_tokens, output_tokens, cache_tokens, cost_picos
-       FROM usage_day WHERE account_id = $1 AND day = $2`,
-    [accountId, day],
-  )
-  const byModel = new Map<string, ModelFigures & Figures>()
-  for (const row of rows) {
-    const figures = readModel(row)
-    const known = byModel.get(figures.model)
-    if (known === undefined) byModel.set(figures.model, figures)
-    else addFigures(known, figures)
-  }
-  return [...byModel.values()].sort(byCost)
+  const rowsMax = Number.MAX_SAFE_INTEGER
+  const rows = await sumDays(database, { accountId, from: day, to: day, by: 'model', rowsMax })
+  return rows.map((row) => ({ model: String(row['of_group']), ...readDaySum(row) })).sort(byCost)
 }
 
 async function readMonth(database: Queryable, question: UsageQuestion): Promise<ModelFigures[]> {
@@ -68,7 +61,7 @@ async function readMonth(database: Queryable, question: UsageQuestion): Promise<
        FROM usage_month WHERE account_id = $1 AND month = $2`,
     [question.accountId, month],
   )
-  return rows.map(readModel).sort(byCost)
+  return rows.map((row) => ({ model: String(row['model']), ...readFigures(row) })).sort(byCost)
 }
 
 /** Figures of a day or month, of one model or in total. */
@@ -86,6 +79,11 @@ export const noFigures: Readonly<Figures> = {
   outputTokens: 0,
   cacheTokens: 0,
   costPicos: zeroPicos,
+}
+
+/** Where it is false, all of them are zero. */
+export function isUsed({ requests, inputTokens, outputTokens, cacheTokens }: Figures): boolean {
+  return requests + inputTokens + outputTokens + cacheTokens > 0
 }
 
 export function readFigures(row: Row): Figures {
@@ -107,10 +105,6 @@ export function addFigures(sum: Figures, added: Readonly<Figures>): void {
   sum.outputTokens += added.outputTokens
   sum.cacheTokens += added.cacheTokens
   sum.costPicos = picos(sum.costPicos + added.costPicos)
-}
-
-function readModel(row: Row): Figures & { readonly model: string } {
-  return { model: String(row['model']), ...readFigures(row) }
 }
 
 /** Highest cost first; equal costs by name, so that the order is always the same. */
@@ -143,9 +137,11 @@ export async function readSpend(
 ): Promise<readonly KeySpend[]> {
   if (accountIds.length === 0) return []
   const rows = await database.query(
-    `SELECT account_id, key_id, day, requests, cost_picos FROM usage_day
+    `SELECT account_id, key_id, day, SUM(charged_requests) AS requests, ${sumOf(dayCost)}
+       FROM report_day
       WHERE day IN (${places(1, days)})
-        AND account_id IN (${places(1 + days.length, accountIds)})`,
+        AND account_id IN (${places(1 + days.length, accountIds)})
+      GROUP BY account_id, day, key_id`,
     [...days, ...accountIds],
   )
   return rows.map((row) => ({
@@ -153,7 +149,7 @@ export async function readSpend(
     keyId: String(row['key_id']),
     day: String(row['day']),
     requests: Number(row['requests']),
-    costPicos: readPicos(row, 'cost_picos'),
+    costPicos: readSum(row),
   }))
 }
 
@@ -169,7 +165,8 @@ export function readPicos(row: Row, column: string): Picos {
  * the way, depending on the order. `readSum` joins the halves.
  */
 export function sumOf(column: string): string {
-  return `COALESCE(SUM(${column} >> 32), 0) AS high, COALESCE(SUM(${column} & 4294967295), 0) AS low`
+  return `COALESCE(SUM((${column}) >> 32), 0) AS high,
+    COALESCE(SUM((${column}) & 4294967295), 0) AS low`
 }
 
 export function readSum(row: Row): Picos {
@@ -192,27 +189,40 @@ export interface DaysQuestion {
   readonly rowsMax: number
 }
 
+const cacheTokens = 'cache_read_tokens + cache_write_tokens'
 const groupColumns = { key: 'key_id', model: 'model' } as const
 
-/** Reads sums of days, by day and then by key or model. The store adds them up. */
+/** Reads sums of days, by day and then by key or model. What was only refused or failed is missing. */
 export async function readDays(
   database: Queryable,
-  { accountId, from, to, by, rowsMax }: DaysQuestion,
+  question: DaysQuestion,
 ): Promise<readonly DayFigures[]> {
+  return (await sumDays(database, question)).map((row) => ({
+    day: String(row['day']),
+    of: String(row['of_group']),
+    ...readDaySum(row),
+  }))
+}
+
+/** The store adds up. */
+function sumDays(
+  database: Queryable,
+  { accountId, from, to, by, rowsMax }: DaysQuestion,
+): Promise<Row[]> {
   const of = by === undefined ? "''" : groupColumns[by]
   const group = by === undefined ? 'day' : `day, ${of}`
-  const rows = await database.query(
-    `SELECT day, ${of} AS group_of, SUM(requests) AS requests, SUM(input_tokens) AS input_tokens,
-            SUM(output_tokens) AS output_tokens, SUM(cache_tokens) AS cache_tokens,
-            ${sumOf('cost_picos')}
-       FROM usage_day WHERE account_id = $1 AND day >= $2 AND day <= $3
-      GROUP BY ${group} ORDER BY ${group} LIMIT $4`,
+  return database.query(
+    `SELECT day, ${of} AS of_group, SUM(charged_requests) AS requests,
+            SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
+            SUM(${cacheTokens}) AS cache_tokens, ${sumOf(dayCost)}
+       FROM report_day WHERE account_id = $1 AND day >= $2 AND day <= $3
+      GROUP BY ${group}
+     HAVING SUM(charged_requests + input_tokens + output_tokens + ${cacheTokens}) > 0
+      ORDER BY ${group} LIMIT $4`,
     [accountId, from, to, rowsMax],
   )
-  return rows.map((row) => ({
-    day: String(row['day']),
-    of: String(row['group_of']),
-    ...readCounts(row),
-    costPicos: readSum(row),
-  }))
+}
+
+function readDaySum(row: Row): Figures {
+  return { ...readCounts(row), costPicos: readSum(row) }
 }

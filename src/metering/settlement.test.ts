@@ -128,6 +128,24 @@ describe('decideCharge', () => {
     )
   })
 
+  test('keeps no usage of an exchange that is not charged, whatever the vendor has counted', async () => {
+    const endings: readonly [Partial<SettlementFacts>, Partial<AnswerCounts>][] = [
+      [{ ending: 'upstream_cut', cutPolicy: 'nothing' }, {}],
+      [{ ending: 'upstream_cut', cutPolicy: 'delivered' }, { hasOutput: false }],
+      [{ ending: 'gateway_cut' }, { hasOutput: false }],
+      [{ ending: 'completed' }, { isRefusal: true }],
+      [{ ending: 'client_left' }, { isRefusal: true }],
+    ]
+    await fc.assert(
+      fc.asyncProperty(anyFacts, fc.constantFrom(...endings), async (facts, [how, answer]) => {
+        const counts = facts.counts === undefined ? undefined : { ...facts.counts, ...answer }
+        const decided = await decideCharge({ ...facts, ...how, counts }, counter)
+        assert.equal(decided.amountPicos, 0n)
+        assert.equal(decided.usage, undefined)
+      }),
+    )
+  })
+
   test('knows the own cost of what the vendor counted, without the account’s multiplier', async () => {
     const counts: AnswerCounts = {
       usage: {

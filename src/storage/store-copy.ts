@@ -15,7 +15,6 @@ const copiedTables = [
   'entry',
   'exchange',
   'free_exchange',
-  'usage_day',
   'usage_month',
   'usage_key_month',
   'report_day',

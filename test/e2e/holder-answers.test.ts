@@ -7,6 +7,7 @@ import { text as readText } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { utcDay } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
+import { reportAmountColumns, reportCountColumns } from '../../src/ledger/report-day.ts'
 import { readsPerAccountMax } from '../../src/api/usage/reads-under-way.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { openUnread, send, usage, type WireAnswer } from '../support/http-client.ts'
@@ -48,6 +49,10 @@ async function chargeMany({ id }: TestAccount): Promise<void> {
     )
   })
 }
+
+const figureColumns = [...reportCountColumns, ...reportAmountColumns]
+const insertDays = `INSERT INTO report_day (account_id, day, key_id, model, channel, ${figureColumns.join(', ')})`
+const ones = figureColumns.map(() => 1).join(', ')
 
 interface Statement {
   readonly opening_balance: string
@@ -141,10 +146,9 @@ describe('long answers to account holders', () => {
 
   test('a large answer is whole, however slowly it is read', async () => {
     await gateway.context.database.query(
-      `INSERT INTO usage_day (account_id, day, key_id, model, requests, input_tokens, output_tokens,
-       cache_tokens, cost_picos)
+      `${insertDays}
      WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 9000)
-     SELECT $1, $2, 'key_' || value, 'größe-' || value, 1, 1, 1, 1, 1 FROM number`,
+     SELECT $1, $2, 'key_' || value, 'größe-' || value, '', ${ones} FROM number`,
       [tail.id, utcDay(Date.now())],
     )
     for (const by of ['key', 'model']) {
@@ -158,10 +162,9 @@ describe('long answers to account holders', () => {
       if (by === 'model') assert.ok(days.some(({ model }) => model === 'größe-9000'))
     }
     await gateway.context.database.query(
-      `INSERT INTO usage_day (account_id, day, key_id, model, requests, input_tokens, output_tokens,
-       cache_tokens, cost_picos)
+      `${insertDays}
      WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 2000)
-     SELECT $1, '2026-01-01', 'key_' || value, 'large-1', 1, 1, 1, 1, 1 FROM number`,
+     SELECT $1, '2026-01-01', 'key_' || value, 'large-1', '', ${ones} FROM number`,
       [tail.id],
     )
     const tooLong = await ask('/days?by=key&from=2026-01-01&to=2026-01-31', tail)

@@ -128,10 +128,10 @@ describe('old exchanges', () => {
   it('leave enough data for the audit to find differences on old days', async () => {
     await chargeOnEachOf(5, 2)
     await removeOlderThan(2)
-    await harness.database.query("UPDATE usage_day SET cost_picos = 3 WHERE day = '2026-11-21'")
+    await harness.database.query("UPDATE report_day SET revenue_picos = 3 WHERE day = '2026-11-21'")
     const found = await findDifferences(harness.database)
-    assert.match(found[0] ?? '', /^usage_day: .* differ from the charges of that day/)
-    await harness.database.query("UPDATE usage_day SET cost_picos = 2 WHERE day = '2026-11-21'")
+    assert.match(found[0] ?? '', /^report_day: .* differ from the charges of that day/)
+    await harness.database.query("UPDATE report_day SET revenue_picos = 2 WHERE day = '2026-11-21'")
     await harness.database.query('DELETE FROM exchange')
     assert.match((await findDifferences(harness.database))[0] ?? '', /^charge_without_exchange/)
   })

@@ -5,9 +5,11 @@
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { utcDay } from '../../src/base/clock.ts'
 import { picos } from '../../src/base/money.ts'
 import { credit } from '../../src/ledger/entry-store.ts'
 import type { ExchangeRecord } from '../../src/ledger/ledger.ts'
+import { readDays } from '../../src/ledger/usage.ts'
 import type { Row, Transaction } from '../../src/storage/database.ts'
 import {
   charge,
@@ -174,6 +176,37 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
       assert.deepEqual(await differences(), [])
     })
 
+    it('show the tokens of an answer at a price of zero alike for each period, and nothing of failures', async () => {
+      await settleAway({})
+      await settleAway({ channel: undefined, keyId: 'key_two' })
+      const nowMs = harness.clock.now()
+      const today = utcDay(nowMs)
+      const readBy = (by: 'key' | 'model' | undefined) =>
+        readDays(harness.database, { accountId, from: today, to: today, by, rowsMax: 9 })
+      assert.deepEqual(await readBy('key'), [])
+      const used = {
+        requests: 0,
+        inputTokens: 10,
+        outputTokens: 20,
+        cacheTokens: 15,
+        costPicos: 0n,
+      }
+      await settle(0n, { usage: withCacheWrites, priceLines: '' })
+      for (const [by, of] of [
+        ['key', 'key_one'],
+        ['model', 'large-1'],
+        [undefined, ''],
+      ] as const)
+        assert.deepEqual(await readBy(by), [{ day: today, of, ...used }])
+      for (const period of ['day', 'month', 'total'] as const) {
+        const figures = await harness.ledger.usage(accountId, period, nowMs)
+        assert.deepEqual(figures?.byModel, [{ model: 'large-1', ...used }], period)
+      }
+      const keys = await read('SELECT key_id FROM usage_key_month WHERE account_id = $1')
+      assert.deepEqual(keys, [])
+      assert.deepEqual(await differences(), [])
+    })
+
     it('are audited with refunds, which lower the day, the months and the key', async () => {
       const { exchangeId } = await charge(harness, accountId, 30n)
       await charge(harness, accountId, 12n)
@@ -186,9 +219,13 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
         'UPDATE report_day SET refunded_picos = 9 WHERE account_id = $1 AND refunded_picos > 0',
         [accountId],
       )
-      const found = await differences()
-      assert.equal(found.length, 2)
-      for (const difference of found) assert.match(difference, /^report_day: .*2026-11-21/)
+      const found = (await differences()).map((difference) => difference.split(': stored')[0])
+      assert.deepEqual(found, [
+        'report_day: figures of report_day for 2026-11-21, key_one, large-1, alpha-main',
+        'report_day: figures of report_day for 2026-11-21 differ from the charges of that day',
+        'usage_month: figures of usage_month for 2026-11, large-1',
+        'usage_key_month: figures of usage_key_month for 2026-11, key_one',
+      ])
     })
 
     it('are audited for a refund beyond its charge', async () => {
@@ -216,7 +253,6 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
       })
       const charged = "day = '2026-11-21' AND account_id = $1"
       for (const update of [
-        `usage_day SET cost_picos = cost_picos - $2 WHERE ${charged}`,
         `usage_month SET cost_picos = cost_picos - $2 WHERE account_id = $1`,
         `usage_key_month SET cost_picos = cost_picos - $2 WHERE account_id = $1`,
         `report_day SET refunded_picos = refunded_picos + $2,

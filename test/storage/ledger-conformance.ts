@@ -144,11 +144,15 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
       it('charges nothing and counts no request for an amount of zero', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 100n })
         const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 100n))
-        await settle(hold, 0n)
+        const endedAtMs = harness.clock.now()
+        const uncharged = { endedAtMs, usage: undefined, priceLines: '' }
+        await harness.ledger.settle(hold, recordOf(hold, 0n, uncharged))
         assert.equal(harness.ledger.openHolds().count, 0)
-        const figures = await harness.ledger.usage(accountId, 'total', harness.clock.now())
-        assert.deepEqual(figures?.byModel, [])
-        assert.equal(figures?.balancePicos, 100n)
+        for (const period of ['day', 'month', 'total'] as const) {
+          const figures = await harness.ledger.usage(accountId, period, endedAtMs)
+          assert.deepEqual(figures?.byModel, [])
+          assert.equal(figures?.balancePicos, 100n)
+        }
       })
 
       it('charges once however often it is asked, at once, later or after a restart', async () => {

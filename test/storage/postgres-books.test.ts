@@ -97,7 +97,7 @@ test('an audit finds entries and figures of accounts that do not exist', async (
   const report = await runAudit()
   assert.deepEqual(
     report.differences.map(({ kind, row }) => `${kind}: ${row}`),
-    ['entry', 'exchange', 'usage_day', 'usage_month', 'usage_key_month', 'report_day'].map(
+    ['entry', 'exchange', 'usage_month', 'usage_key_month', 'report_day'].map(
       (table) => `unknown_account: ${table} of ${accountId}`,
     ),
   )

@@ -100,8 +100,10 @@ export function describeRefunds(name: string, open: () => Promise<LedgerHarness>
         (await harness.database.query(sql, [accountId])).map((row) => Object.values(row).join(' '))
       return {
         day: await read(
-          `SELECT day, key_id, requests, input_tokens, cost_picos FROM usage_day
-            WHERE account_id = $1 ORDER BY day, key_id, model`,
+          `SELECT day, key_id, SUM(charged_requests) AS requests, SUM(input_tokens) AS input_tokens,
+                  SUM(revenue_picos - refunded_picos) AS cost_picos
+             FROM report_day WHERE account_id = $1
+            GROUP BY day, key_id, model ORDER BY day, key_id, model`,
         ),
         month: await read(
           `SELECT month, requests, input_tokens, cost_picos FROM usage_month

@@ -34,7 +34,6 @@ const tables = [
   'entry',
   'exchange',
   'free_exchange',
-  'usage_day',
   'usage_month',
   'usage_key_month',
   'report_day',

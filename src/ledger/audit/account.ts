@@ -15,12 +15,11 @@ import {
   eachExchange,
   sumCharges,
 } from './entries.ts'
-import { addToDay, auditFigures } from './figures.ts'
 import { auditRefunds } from './refunds.ts'
 import { addToReport, auditReports, type ReportsByName } from './reports.ts'
 import { addFindings, type Findings, noFindings, report, usd } from './findings.ts'
 import { readExchangeCut } from '../exchange-retention.ts'
-import { readPicos, readSum, sumOf, type Figures } from '../usage.ts'
+import { readPicos, readSum, sumOf } from '../usage.ts'
 import { longestExchangeMs } from '../entry-store.ts'
 
 export interface AccountQuestion {
@@ -73,25 +72,18 @@ async function auditFrom(
   await auditUnexplained(snapshot, { ...range, cutMs }, findings)
   const fromMs = Math.max(range.sinceMs, cutMs)
   const refunds = await auditRefunds(snapshot, accountId, findings)
-  const byExchange = new Map<string, Figures>()
-  const reports: ReportsByName = new Map()
+  const byExchange: ReportsByName = new Map()
   let isOverrun = false
   for await (const row of eachExchange(snapshot, { ...range, fromMs })) {
     findings.counts.exchanges++
     if (String(row['marks']).includes('over_hold')) isOverrun = true
     auditExchange(row, { findings, readBill })
-    addToDay(byExchange, row, refunds)
-    addToReport(reports, row, refunds)
+    addToReport(byExchange, row, refunds)
   }
-  const common = {
-    accountId,
-    byEntry,
-    refunds,
-    fromDay: utcDay(fromMs),
-    sinceDay: utcDay(range.sinceMs),
-  }
-  await auditFigures(snapshot, { ...common, byExchange }, findings)
-  await auditReports(snapshot, { ...common, byExchange: reports }, findings)
+  const fromDay = utcDay(fromMs)
+  const sinceDay = utcDay(range.sinceMs)
+  const days = { accountId, byExchange, byEntry, refunds, fromDay, sinceDay }
+  await auditReports(snapshot, days, findings)
 
   const since = subtractPicos(operator.sumPicos, chargedOf(byEntry))
   const derived = addPicos(start.balancePicos, since)

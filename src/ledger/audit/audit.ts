@@ -6,10 +6,9 @@
  *     balance      = Σ entries of the account
  *     charge       ⇔ one exchange row with the same amount above zero, answered by a channel
  *     amount       = Σ its price lines; their counts = the counts of the usage stored with it
- *     usage_day    = Σ charged exchanges by the UTC day on which they ended = Σ charges of that day,
- *                    less the refunds of these charges
- *     usage_month  = Σ usage_day; total = Σ usage_month; the same for each key
- *     report_day   = Σ exchanges by day, key, model and channel; its revenue = Σ charges of that day
+ *     report_day   = Σ exchanges by the UTC day on which they ended, key, model and channel; its
+ *                    revenue = Σ charges of that day; refunded = Σ refunds of these charges
+ *     usage_month  = Σ report_day; total = Σ usage_month; the same for each key
  *     refund       is at most the charge that it names
  *     held         = Σ open holds, none of an exchange that has ended (PostgreSQL)
  *     credits      match the hash of the request for their account and reference
@@ -161,14 +160,7 @@ async function auditGuards(database: Database, findings: Findings): Promise<void
 }
 
 /** These tables are read account by account; rows without an account would never be read. */
-const tablesByAccount = [
-  'entry',
-  'exchange',
-  'usage_day',
-  'usage_month',
-  'usage_key_month',
-  'report_day',
-]
+const tablesByAccount = ['entry', 'exchange', 'usage_month', 'usage_key_month', 'report_day']
 
 async function auditUnknownAccounts(database: Queryable, findings: Findings): Promise<void> {
   for (const table of tablesByAccount) {

@@ -18,7 +18,6 @@ const invariants = {
   sequence: 'I9',
   entry_sign: 'I9',
   guard: 'I9',
-  usage_day: 'I10',
   usage_month: 'I10',
   usage_key_month: 'I10',
   report_day: 'I10',

@@ -1,10 +1,9 @@
 /**
- * Audits the figures of reports and what each key has used:
+ * Audits the figures of days, and what adds them up, each layer against the one below it:
  *
- *     exchanges         ──▶ report_day
+ *     exchanges         ──▶ report_day ──▶ usage_month, usage_key_month ──▶ total
  *     charges of a day  ──▶ revenue and charged requests of that day, also where exchanges are gone
  *     refunds           ──▶ refunded amounts of the day of their charge
- *     usage_day         ──▶ usage_key_month ──▶ total
  */
 import { utcDay } from '../../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
@@ -18,8 +17,8 @@ import {
   reportCountColumns,
   type ReportFigures,
 } from '../report-day.ts'
-import { readPicos, totalMonth } from '../usage.ts'
 import type { DaySum } from './entries.ts'
+import { addToMonths, auditMonths, noMonths } from './figures.ts'
 import { report, usd, type Findings } from './findings.ts'
 import type { Refunds } from './refunds.ts'
 
@@ -67,13 +66,15 @@ export async function auditReports(
   const { accountId, byExchange, fromDay, sinceDay } = question
   const unseen = new Set(byExchange.keys())
   const days = new Map<string, DayMoney>()
+  const sums = noMonths()
   const compare = (name: string, stored: ReportFigures | undefined): void => {
     const storedText = describe(stored)
     const derivedText = describe(byExchange.get(name))
-    if (storedText !== derivedText) differ(name.split('\0').join(', '), storedText, derivedText)
+    const key = name.split('\0').join(', ')
+    if (storedText !== derivedText) differ(key, '', storedText, derivedText)
   }
-  const differ = (key: string, stored: string, derived: string): void => {
-    const text = `figures of report_day for ${key}`
+  const differ = (key: string, how: string, stored: string, derived: string): void => {
+    const text = `figures of report_day for ${key}${how}`
     report(findings, {
       kind: 'report_day',
       accountId,
@@ -83,17 +84,22 @@ export async function auditReports(
       derived,
     })
   }
-  for await (const row of eachReportRow(snapshot, accountId, sinceDay)) {
+  // Whole months: each month is compared with the sum of its days.
+  const sinceMonth = sinceDay.slice(0, 7)
+  for await (const row of eachReportRow(snapshot, accountId, sinceMonth)) {
     const day = String(row['day'])
     const stored = readReport(row)
     addToDay(days, day, stored)
+    addToMonths(sums, row, stored)
     if (day < fromDay) continue
     const name = [day, row['key_id'], row['model'], row['channel']].map(String).join('\0')
     unseen.delete(name)
     compare(name, stored)
   }
   for (const name of unseen) compare(name, undefined)
-  for (const [day, stored, derived] of moneyOfDays(days, question)) differ(day, stored, derived)
+  for (const [day, stored, derived] of moneyOfDays(days, question))
+    differ(day, ' differ from the charges of that day', stored, derived)
+  await auditMonths(snapshot, { accountId, sums, sinceMonth }, findings)
 }
 
 function addToDay(days: Map<string, DayMoney>, day: string, figures: ReportFigures): void {
@@ -139,75 +145,21 @@ const pageSize = 1_000
 function eachReportRow(
   snapshot: Queryable,
   accountId: string,
-  sinceDay: string,
+  sinceMonth: string,
 ): AsyncGenerator<Row> {
   return eachRow(pageSize, (last) =>
     snapshot.query(
       `SELECT * FROM report_day
-        WHERE account_id = $1 AND day >= $2 AND (day, model, channel, key_id) > ($2, $3, $4, $5)
-        ORDER BY day, model, channel, key_id LIMIT $6`,
+        WHERE account_id = $1 AND day >= $2 AND (day, key_id, model, channel) > ($2, $3, $4, $5)
+        ORDER BY day, key_id, model, channel LIMIT $6`,
       [
         accountId,
-        last?.['day'] ?? sinceDay,
+        last?.['day'] ?? sinceMonth,
+        last?.['key_id'] ?? '',
         last?.['model'] ?? '',
         last?.['channel'] ?? '',
-        last?.['key_id'] ?? '',
         pageSize,
       ],
     ),
   )
-}
-
-/** What each key has used by month: the sum of its days in `usage_day`. */
-export type CostByKeyMonth = Map<string, Picos>
-
-export function addKeyCost(costs: CostByKeyMonth, row: Row): void {
-  const name = `${String(row['key_id'])}\0${String(row['day']).slice(0, 7)}`
-  costs.set(name, addPicos(costs.get(name) ?? zeroPicos, readPicos(row, 'cost_picos')))
-}
-
-/** `costs` is complete from `sinceMonth` on. */
-export async function auditKeyMonths(
-  snapshot: Queryable,
-  question: {
-    readonly accountId: string
-    readonly costs: CostByKeyMonth
-    readonly sinceMonth: string
-  },
-  findings: Findings,
-): Promise<void> {
-  const { accountId, costs, sinceMonth } = question
-  const unseen = new Set(costs.keys())
-  const sums = new Map<string, Picos>()
-  const totals = new Map<string, Picos>()
-  const compare = (name: string, stored: Picos | undefined, derived: Picos | undefined): void => {
-    if ((stored ?? zeroPicos) === (derived ?? zeroPicos)) return
-    const key = name.split('\0').join(', ')
-    report(findings, {
-      kind: 'usage_key_month',
-      accountId,
-      row: `usage_key_month ${key}`,
-      text: `figures of usage_key_month for ${key}`,
-      stored: usd(stored ?? zeroPicos),
-      derived: usd(derived ?? zeroPicos),
-    })
-  }
-  const rows = await snapshot.query(
-    'SELECT key_id, month, cost_picos FROM usage_key_month WHERE account_id = $1',
-    [accountId],
-  )
-  for (const row of rows) {
-    const keyId = String(row['key_id'])
-    const month = String(row['month'])
-    const stored = readPicos(row, 'cost_picos')
-    const sum = month === totalMonth ? totals : sums
-    sum.set(keyId, addPicos(sum.get(keyId) ?? zeroPicos, stored))
-    if (month === totalMonth || month < sinceMonth) continue
-    const name = `${keyId}\0${month}`
-    unseen.delete(name)
-    compare(name, stored, costs.get(name))
-  }
-  for (const name of unseen) compare(name, undefined, costs.get(name))
-  for (const keyId of new Set([...sums.keys(), ...totals.keys()]))
-    compare(`${keyId}\0${totalMonth}`, totals.get(keyId), sums.get(keyId))
 }

@@ -7,7 +7,7 @@ import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row } from '../../storage/database.ts'
 import type { SqliteConnection } from '../../storage/sqlite/connection.ts'
 import { keyUsageStatements, noKeyUsage, sumKeyUsage } from '../key-usage.ts'
-import { readPicos } from '../usage.ts'
+import { dayCost, readPicos } from '../usage.ts'
 import type { AccountFacts, LoadedAccount, LoadedKey } from './figures.ts'
 import type { LoadQuestion } from './writer.ts'
 
@@ -87,7 +87,7 @@ function readDay(
   { accountId, atMs }: { readonly accountId: string; readonly atMs: number },
 ): Picos {
   return connection
-    .all('SELECT cost_picos FROM usage_day WHERE account_id = $1 AND day = $2', [
+    .all(`SELECT ${dayCost} AS cost_picos FROM report_day WHERE account_id = $1 AND day = $2`, [
       accountId,
       utcDay(atMs),
     ])

@@ -80,7 +80,7 @@ export interface Moment {
   readonly nowMs: number
 }
 
-/** Returns the number of the UTC day; booking.ts uses it, too, so both agree on a charge's day. */
+/** Returns the number of the UTC day; report-booking.ts uses it, too, so both agree on a charge's day. */
 export function dayNumber(atMs: number): number {
   return Math.floor(atMs / dayMs)
 }

@@ -1,10 +1,10 @@
 /**
- * Writes the figures beside usage_day that a batch of ended exchanges adds to: reports by day, what each
- * key has used, and the tokens of the last minute. Works inside the batch's transaction; knows no charge.
+ * Writes the figures that a batch of ended exchanges adds to: reports by day, from their sums the usage of
+ * each month, model and key, and the tokens of the last minute. Works inside the batch's transaction.
  * Invariant: one statement for each row of a table and batch, however many exchanges add to it.
  */
 import { utcDay, utcMonth } from '../../base/clock.ts'
-import { addPicos, type Picos } from '../../base/money.ts'
+import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { SqliteConnection, Statement } from '../../storage/sqlite/connection.ts'
 import { indexOf, type EndedExchange } from '../exchange-row.ts'
 import {
@@ -14,19 +14,25 @@ import {
   reportCountColumns,
   reportKeyColumns,
   reportValues,
+  usageOf,
   type ReportFigures,
 } from '../report-day.ts'
-import { totalMonth } from '../usage.ts'
+import { addFigures, isUsed, totalMonth, type Figures } from '../usage.ts'
 import { dayNumber } from './figures.ts'
 
 interface ReportRow {
-  readonly key: readonly string[]
+  readonly accountId: string
+  readonly keyId: string
+  readonly model: string
+  readonly channel: string
+  readonly atMs: number
   readonly figures: ReportFigures
 }
 
-interface KeyRow {
-  readonly key: readonly [accountId: string, keyId: string, month: string]
-  costPicos: Picos
+/** Of a model or a key in a month. */
+interface MonthRow {
+  readonly key: readonly string[]
+  readonly figures: Figures
 }
 
 interface SecondRow {
@@ -41,16 +47,23 @@ const keptSeconds = 120
 
 export class ReportBooking {
   readonly #addToReport: Statement
+  readonly #addToMonth: Statement
   readonly #addToKey: Statement
   readonly #addToSecond: Statement
   readonly #pruneSeconds: Statement
   readonly #reports = new Map<string, ReportRow>()
-  readonly #keys = new Map<string, KeyRow>()
   readonly #seconds = new Map<string, SecondRow>()
 
   constructor(connection: SqliteConnection) {
-    this.#addToReport = connection.prepare(addToReportSql)
-    this.#addToKey = connection.prepare(addToKeySql)
+    this.#addToReport = connection.prepare(
+      addSql('report_day', reportKeyColumns, [...reportCountColumns, ...reportAmountColumns]),
+    )
+    this.#addToMonth = connection.prepare(
+      addSql('usage_month', ['account_id', 'month', 'model'], usageColumns),
+    )
+    this.#addToKey = connection.prepare(
+      addSql('usage_key_month', ['account_id', 'key_id', 'month'], ['cost_picos']),
+    )
     this.#addToSecond = connection.prepare(addToSecondSql)
     this.#pruneSeconds = connection.prepare(pruneSecondsSql)
   }
@@ -58,44 +71,53 @@ export class ReportBooking {
   /** Forgets what a batch that was rolled back has added. */
   begin(): void {
     this.#reports.clear()
-    this.#keys.clear()
     this.#seconds.clear()
   }
 
   add(exchange: EndedExchange): void {
     const { row, tokens } = exchange
-    const accountId = row[indexOf.accountId]
-    const keyId = row[indexOf.keyId]
-    const endedAtMs = row[indexOf.endedAtMs]
-    const amountPicos = row[indexOf.amountPicos]
     const [input, output, cache, cacheWrite] = tokens
-    addExchange(this.#reportOf(exchange).figures, {
+    const { figures, accountId, keyId } = this.#reportOf(exchange)
+    addExchange(figures, {
       ending: row[indexOf.ending],
       attemptCount: row[indexOf.attemptCount],
-      amountPicos,
+      amountPicos: row[indexOf.amountPicos],
       operatorCostPicos: row[indexOf.operatorCostPicos],
       ownCostPicos: row[indexOf.ownCostPicos],
       isOwnCostKnown: row[indexOf.isOwnCostKnown] === 1,
       firstEventMs: row[indexOf.firstEventMs],
       tokens: { input, output, cache, cacheWrite },
     })
-    if (amountPicos > 0n)
-      for (const month of [utcMonth(endedAtMs), totalMonth])
-        this.#addToKeyMonth([accountId, keyId, month], amountPicos)
     if (input + output > 0) {
-      const second = Math.floor(endedAtMs / 1_000)
+      const second = Math.floor(row[indexOf.endedAtMs] / 1_000)
       this.#addTokens({ accountId, keyId, second, tokens: input + output })
     }
   }
 
-  /** Adds everything to the tables. */
-  write(): void {
-    for (const { key, figures } of this.#reports.values())
+  /** Adds everything to the tables. Returns the sum of the charges of each charged account. */
+  write(): ReadonlyMap<string, Picos> {
+    const months = new Map<string, MonthRow>()
+    const keys = new Map<string, MonthRow>()
+    const charged = new Map<string, Picos>()
+    for (const { accountId, keyId, model, channel, atMs, figures } of this.#reports.values()) {
+      const key = [utcDay(atMs), accountId, keyId, model, channel]
       this.#addToReport.run(...key, ...reportValues(figures))
-    for (const { key, costPicos } of this.#keys.values()) this.#addToKey.run(...key, costPicos)
+      const usage = usageOf(figures)
+      const { costPicos } = usage
+      for (const month of [utcMonth(atMs), totalMonth]) {
+        if (isUsed(usage)) addToMonth(months, [accountId, month, model], usage)
+        if (costPicos > 0n) addToMonth(keys, [accountId, keyId, month], usage)
+      }
+      if (costPicos > 0n)
+        charged.set(accountId, addPicos(charged.get(accountId) ?? zeroPicos, costPicos))
+    }
+    for (const { key, figures } of months.values())
+      this.#addToMonth.run(...key, ...usageValues(figures))
+    for (const { key, figures } of keys.values()) this.#addToKey.run(...key, figures.costPicos)
     for (const { accountId, keyId, second, tokens } of this.#seconds.values())
       if (this.#addToSecond.run(accountId, second, keyId, tokens) > 0)
         this.#pruneSeconds.run(accountId, second - keptSeconds)
+    return charged
   }
 
   #reportOf({ row }: EndedExchange): ReportRow {
@@ -103,22 +125,14 @@ export class ReportBooking {
     const keyId = row[indexOf.keyId]
     const model = row[indexOf.model]
     const channel = row[indexOf.channel] ?? ''
-    const endedAtMs = row[indexOf.endedAtMs]
-    const name = `${dayNumber(endedAtMs)}\0${accountId}\0${keyId}\0${model}\0${channel}`
+    const atMs = row[indexOf.endedAtMs]
+    const name = `${dayNumber(atMs)}\0${accountId}\0${keyId}\0${model}\0${channel}`
     let report = this.#reports.get(name)
     if (report === undefined) {
-      const key = [utcDay(endedAtMs), accountId, keyId, model, channel]
-      report = { key, figures: noReport() }
+      report = { accountId, keyId, model, channel, atMs, figures: noReport() }
       this.#reports.set(name, report)
     }
     return report
-  }
-
-  #addToKeyMonth(key: KeyRow['key'], amountPicos: Picos): void {
-    const name = key.join('\0')
-    const known = this.#keys.get(name)
-    if (known === undefined) this.#keys.set(name, { key, costPicos: amountPicos })
-    else known.costPicos = addPicos(known.costPicos, amountPicos)
   }
 
   #addTokens(added: SecondRow): void {
@@ -129,17 +143,27 @@ export class ReportBooking {
   }
 }
 
-const reportFigureColumns = [...reportCountColumns, ...reportAmountColumns]
-const reportColumns = [...reportKeyColumns, ...reportFigureColumns]
+function addToMonth(months: Map<string, MonthRow>, key: readonly string[], added: Figures): void {
+  const name = key.join('\0')
+  const known = months.get(name)
+  if (known === undefined) months.set(name, { key, figures: { ...added } })
+  else addFigures(known.figures, added)
+}
 
-const addToReportSql = `INSERT INTO report_day (${reportColumns.join(', ')})
-  VALUES (${reportColumns.map((_, index) => `$${index + 1}`).join(', ')})
-  ON CONFLICT (${reportKeyColumns.join(', ')}) DO UPDATE SET
-    ${reportFigureColumns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`
+const usageColumns = ['requests', 'input_tokens', 'output_tokens', 'cache_tokens', 'cost_picos']
 
-const addToKeySql = `INSERT INTO usage_key_month (account_id, key_id, month, cost_picos)
-  VALUES ($1, $2, $3, $4)
-  ON CONFLICT (account_id, key_id, month) DO UPDATE SET cost_picos = cost_picos + excluded.cost_picos`
+function usageValues(figures: Figures): (number | Picos)[] {
+  const { requests, inputTokens, outputTokens, cacheTokens, costPicos } = figures
+  return [requests, inputTokens, outputTokens, cacheTokens, costPicos]
+}
+
+function addSql(table: string, keys: readonly string[], sums: readonly string[]): string {
+  const columns = [...keys, ...sums]
+  const additions = sums.map((column) => `${column} = ${column} + excluded.${column}`)
+  return `INSERT INTO ${table} (${columns.join(', ')})
+    VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})
+    ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${additions.join(', ')}`
+}
 
 /** Changes nothing where neither the account nor the key has a limit. */
 const addToSecondSql = `INSERT INTO token_minute (account_id, second, key_id, tokens)

@@ -2,7 +2,7 @@
  * Writes exchanges that have ended into a store in bulk, as the ledger would have one by one: exchanges,
  * charges, balances, and all figures. The audit of the books finds nothing, on SQLite and on PostgreSQL.
  */
-import { utcDay, utcMonth } from '../../../src/base/clock.ts'
+import { utcDay } from '../../../src/base/clock.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../../src/base/money.ts'
 import { exchangeColumns, toEndedExchange } from '../../../src/ledger/exchange-row.ts'
 import type { ExchangeRecord } from '../../../src/ledger/ledger.ts'
@@ -14,9 +14,16 @@ import {
   reportCountColumns,
   reportKeyColumns,
   reportValues,
+  usageOf,
   type ReportFigures,
 } from '../../../src/ledger/report-day.ts'
-import { addFigures, noFigures, totalMonth, type Figures } from '../../../src/ledger/usage.ts'
+import {
+  addFigures,
+  isUsed,
+  noFigures,
+  totalMonth,
+  type Figures,
+} from '../../../src/ledger/usage.ts'
 import type { Database, SqlValue, Transaction } from '../../../src/storage/database.ts'
 
 /** PostgreSQL takes at most 65,535 parameters in a statement, SQLite 32,766. */
@@ -62,7 +69,6 @@ function chargeRow(record: ExchangeRecord): SqlValue[] {
 
 /** Each by its key columns, separated by a zero character. */
 interface Sums {
-  readonly days: Map<string, Figures>
   readonly months: Map<string, Figures>
   readonly keyMonths: Map<string, Picos>
   readonly reports: Map<string, ReportFigures>
@@ -71,16 +77,13 @@ interface Sums {
 
 function sumUp(records: readonly ExchangeRecord[]): Sums {
   const sums: Sums = {
-    days: new Map(),
     months: new Map(),
     keyMonths: new Map(),
     reports: new Map(),
     accounts: new Map(),
   }
-  for (const record of records) {
-    addToReport(sums, record)
-    if (isCharged(record)) addToUsage(sums, record)
-  }
+  for (const record of records) addToReport(sums, record)
+  for (const [name, report] of sums.reports) addToUsage(sums, name, usageOf(report))
   return sums
 }
 
@@ -94,23 +97,17 @@ function entryOf<Value>(map: Map<string, Value>, name: string, make: () => Value
   return value
 }
 
-function addToUsage({ days, months, keyMonths, accounts }: Sums, record: ExchangeRecord): void {
-  const { accountId, keyId, model, endedAtMs, amountPicos, usage } = record
-  const tokens = usage?.reported ?? { inputTokens: 0, outputTokens: 0, cacheTokens: 0 }
-  const added = { requests: 1, ...tokens, costPicos: amountPicos }
-  const day = nameOf(accountId, utcDay(endedAtMs), keyId, model)
-  addFigures(
-    entryOf(days, day, () => ({ ...noFigures })),
-    added,
-  )
-  for (const month of [utcMonth(endedAtMs), totalMonth]) {
+function addToUsage({ months, keyMonths, accounts }: Sums, name: string, usage: Figures): void {
+  const [day = '', accountId = '', keyId = '', model = ''] = name.split('\0')
+  if (!isUsed(usage)) return
+  for (const month of [day.slice(0, 7), totalMonth]) {
     addFigures(
       entryOf(months, nameOf(accountId, month, model), () => ({ ...noFigures })),
-      added,
+      usage,
     )
-    addTo(keyMonths, nameOf(accountId, keyId, month), amountPicos)
+    addTo(keyMonths, nameOf(accountId, keyId, month), usage.costPicos)
   }
-  addTo(accounts, accountId, amountPicos)
+  addTo(accounts, accountId, usage.costPicos)
 }
 
 function addTo(map: Map<string, Picos>, name: string, amount: Picos): void {
@@ -140,12 +137,6 @@ function figureValues(figures: Figures): SqlValue[] {
 }
 
 async function writeSums(transaction: Transaction, sums: Sums): Promise<void> {
-  await insertRows(transaction, {
-    into: 'usage_day',
-    keys: ['account_id', 'day', 'key_id', 'model'],
-    sums: figureColumns,
-    rows: rowsOf(sums.days, figureValues),
-  })
   await insertRows(transaction, {
     into: 'usage_month',
     keys: ['account_id', 'month', 'model'],

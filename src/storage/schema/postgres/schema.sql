@@ -327,19 +327,6 @@ CREATE TABLE token_count_window (
 
 -- === Usage and reports: kept for ever, so that a charge and a usage call cost the same in any year ===
 
-CREATE TABLE usage_day (
-  account_id TEXT COLLATE "C" NOT NULL,
-  day TEXT COLLATE "C" NOT NULL, -- YYYY-MM-DD, UTC
-  key_id TEXT COLLATE "C" NOT NULL,
-  model TEXT COLLATE "C" NOT NULL,
-  requests BIGINT NOT NULL,
-  input_tokens BIGINT NOT NULL,
-  output_tokens BIGINT NOT NULL,
-  cache_tokens BIGINT NOT NULL,
-  cost_picos BIGINT NOT NULL,
-  PRIMARY KEY (account_id, day, key_id, model)
-);
-
 CREATE TABLE usage_month (
   account_id TEXT COLLATE "C" NOT NULL,
   month TEXT COLLATE "C" NOT NULL, -- YYYY-MM, UTC; 'total' = since ever
@@ -411,7 +398,7 @@ CREATE TABLE report_day (
   unknown_cost_revenue_picos BIGINT NOT NULL, -- charges less refunds of requests whose own cost is not known
   PRIMARY KEY (day, model, channel, account_id, key_id)
 ) WITH (fillfactor = 70); -- most settled requests rewrite a row of it
-CREATE INDEX report_day_by_account ON report_day (account_id, day);
+CREATE INDEX report_day_by_account ON report_day (account_id, day, key_id);
 
 -- The sums of report_day over all accounts at a moment of the day. Rows older than a few days are deleted.
 CREATE TABLE report_moment (

@@ -234,19 +234,6 @@ CREATE INDEX ledger_audit_by_scope ON ledger_audit (scope, sequence);
 
 -- === Usage and reports: kept for ever, so that a charge and a usage call cost the same in any year ===
 
-CREATE TABLE usage_day (
-  account_id TEXT NOT NULL,
-  day TEXT NOT NULL, -- YYYY-MM-DD, UTC
-  key_id TEXT NOT NULL,
-  model TEXT NOT NULL,
-  requests INTEGER NOT NULL,
-  input_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL,
-  cache_tokens INTEGER NOT NULL,
-  cost_picos INTEGER NOT NULL,
-  PRIMARY KEY (account_id, day, key_id, model)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE usage_month (
   account_id TEXT NOT NULL,
   month TEXT NOT NULL, -- YYYY-MM, UTC; 'total' = since ever
@@ -318,7 +305,15 @@ CREATE TABLE report_day (
   unknown_cost_revenue_picos INTEGER NOT NULL, -- charges less refunds of requests whose own cost is not known
   PRIMARY KEY (day, model, channel, account_id, key_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX report_day_by_account ON report_day (account_id, day);
+CREATE INDEX report_day_by_account ON report_day (account_id, day, key_id);
+
+-- Nothing else tells SQLite how many rows share a day: without this it reads the whole day for one account's.
+-- Reports by account still read the table in its own order, which `noskipscan` is for.
+ANALYZE report_day;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+  ('report_day', 'report_day', '1000000 3000 300 100 3 1'),
+  ('report_day', 'report_day_by_account', '1000000 3000 10 3 noskipscan');
+ANALYZE sqlite_schema;
 
 -- The sums of report_day over all accounts at a moment of the day. Rows older than a few days are deleted.
 CREATE TABLE report_moment (

@@ -253,7 +253,7 @@ BEGIN
       IF v_request.daily_limit_picos > 0 THEN
         IF v_day IS DISTINCT FROM v_request.day THEN
           v_day := v_request.day;
-          SELECT COALESCE(SUM(u.cost_picos), 0) INTO v_used FROM usage_day u
+          SELECT COALESCE(SUM(u.revenue_picos - u.refunded_picos), 0) INTO v_used FROM report_day u
            WHERE u.account_id = v_account_id AND u.day = v_day;
         END IF;
         IF v_used > v_request.daily_limit_picos - v_held - v_request.amount_picos THEN
@@ -278,7 +278,7 @@ BEGIN
         END IF;
         IF v_key_days[v_key] IS DISTINCT FROM v_request.day THEN
           v_key_days[v_key] := v_request.day;
-          SELECT COALESCE(SUM(u.cost_picos), 0) INTO v_sum FROM usage_day u
+          SELECT COALESCE(SUM(u.revenue_picos - u.refunded_picos), 0) INTO v_sum FROM report_day u
            WHERE u.account_id = v_account_id AND u.day = v_request.day
              AND u.key_id = v_request.key_id;
           v_key_day_used[v_key] := v_sum;

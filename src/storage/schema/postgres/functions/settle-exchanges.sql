@@ -45,41 +45,39 @@ BEGIN
       FROM recorded WHERE amount_picos > 0
     ON CONFLICT (account_id, reference) DO NOTHING
     RETURNING account_id, reference, amount_picos
-  ), booked AS (
-    SELECT r.* FROM record r
-      JOIN charge c ON c.account_id = r.account_id AND c.reference = r.exchange_id
-  ), days AS (
-    INSERT INTO usage_day AS u (account_id, day, key_id, model,
-      requests, input_tokens, output_tokens, cache_tokens, cost_picos)
-    SELECT account_id, day, key_id, model,
-      COUNT(*), SUM(input_tokens), SUM(output_tokens), SUM(cache_tokens), SUM(amount_picos)
-    FROM booked GROUP BY 1, 2, 3, 4
-    ON CONFLICT (account_id, day, key_id, model) DO UPDATE SET
-      requests = u.requests + EXCLUDED.requests,
-      input_tokens = u.input_tokens + EXCLUDED.input_tokens,
-      output_tokens = u.output_tokens + EXCLUDED.output_tokens,
-      cache_tokens = u.cache_tokens + EXCLUDED.cache_tokens,
-      cost_picos = u.cost_picos + EXCLUDED.cost_picos
-  ), months AS (
-    INSERT INTO usage_month AS u (account_id, month, model,
-      requests, input_tokens, output_tokens, cache_tokens, cost_picos)
-    SELECT account_id, period.month, model,
-      COUNT(*), SUM(input_tokens), SUM(output_tokens), SUM(cache_tokens), SUM(amount_picos)
-    FROM booked CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
-    GROUP BY 1, 2, 3
-    ON CONFLICT (account_id, month, model) DO UPDATE SET
-      requests = u.requests + EXCLUDED.requests,
-      input_tokens = u.input_tokens + EXCLUDED.input_tokens,
-      output_tokens = u.output_tokens + EXCLUDED.output_tokens,
-      cache_tokens = u.cache_tokens + EXCLUDED.cache_tokens,
-      cost_picos = u.cost_picos + EXCLUDED.cost_picos
-  ), key_months AS (
-    INSERT INTO usage_key_month AS u (account_id, key_id, month, cost_picos)
-    SELECT account_id, key_id, period.month, SUM(amount_picos)
-    FROM booked CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
-    GROUP BY 1, 2, 3
-    ON CONFLICT (account_id, key_id, month) DO UPDATE SET
-      cost_picos = u.cost_picos + EXCLUDED.cost_picos
+  ), figures AS ( -- in the order of the columns of the next part
+    SELECT r.day, r.account_id, r.key_id, r.model, COALESCE(r.channel, '') AS channel,
+      COUNT(*) AS requests,
+      COUNT(c.reference) AS charged_requests,
+      COUNT(*) FILTER (WHERE r.ending NOT IN ('completed', 'client_left')) AS errors,
+      SUM(GREATEST(r.attempt_count - 1, 0)) AS failovers,
+      SUM(r.is_own_cost_known) AS known_cost_requests,
+      SUM(r.input_tokens) AS input_tokens, SUM(r.output_tokens) AS output_tokens,
+      SUM(r.cache_tokens - r.cache_write_tokens) AS cache_read_tokens,
+      SUM(r.cache_write_tokens) AS cache_write_tokens,
+      COUNT(*) FILTER (WHERE first_event_bucket = 0) AS first_event_le_100,
+      COUNT(*) FILTER (WHERE first_event_bucket = 1) AS first_event_le_200,
+      COUNT(*) FILTER (WHERE first_event_bucket = 2) AS first_event_le_300,
+      COUNT(*) FILTER (WHERE first_event_bucket = 3) AS first_event_le_500,
+      COUNT(*) FILTER (WHERE first_event_bucket = 4) AS first_event_le_750,
+      COUNT(*) FILTER (WHERE first_event_bucket = 5) AS first_event_le_1000,
+      COUNT(*) FILTER (WHERE first_event_bucket = 6) AS first_event_le_1500,
+      COUNT(*) FILTER (WHERE first_event_bucket = 7) AS first_event_le_2000,
+      COUNT(*) FILTER (WHERE first_event_bucket = 8) AS first_event_le_3000,
+      COUNT(*) FILTER (WHERE first_event_bucket = 9) AS first_event_le_5000,
+      COUNT(*) FILTER (WHERE first_event_bucket = 10) AS first_event_le_7500,
+      COUNT(*) FILTER (WHERE first_event_bucket = 11) AS first_event_le_10000,
+      COUNT(*) FILTER (WHERE first_event_bucket = 12) AS first_event_le_20000,
+      COUNT(*) FILTER (WHERE first_event_bucket = 13) AS first_event_le_60000,
+      COUNT(*) FILTER (WHERE first_event_bucket = 14) AS first_event_above,
+      COALESCE(-SUM(c.amount_picos), 0) AS revenue_picos, SUM(r.own_cost_picos) AS own_cost_picos,
+      SUM(r.operator_cost_picos) AS lost_cost_picos, 0 AS refunded_picos,
+      COALESCE(-SUM(c.amount_picos) FILTER (WHERE r.is_own_cost_known = 0), 0)
+        AS unknown_cost_revenue_picos
+    FROM recorded d
+    JOIN record r ON r.account_id = d.account_id AND r.exchange_id = d.exchange_id
+    LEFT JOIN charge c ON c.account_id = d.account_id AND c.reference = d.exchange_id
+    GROUP BY 1, 2, 3, 4, 5
   ), reports AS (
     INSERT INTO report_day AS u (day, account_id, key_id, model, channel,
       requests, charged_requests, errors, failovers, known_cost_requests, input_tokens,
@@ -89,33 +87,7 @@ BEGIN
       first_event_le_5000, first_event_le_7500, first_event_le_10000, first_event_le_20000,
       first_event_le_60000, first_event_above, revenue_picos, own_cost_picos, lost_cost_picos,
       refunded_picos, unknown_cost_revenue_picos)
-    SELECT r.day, r.account_id, r.key_id, r.model, COALESCE(r.channel, ''), COUNT(*),
-      COUNT(c.reference), COUNT(*) FILTER (WHERE r.ending NOT IN ('completed', 'client_left')),
-      SUM(GREATEST(r.attempt_count - 1, 0)), SUM(r.is_own_cost_known),
-      SUM(r.input_tokens), SUM(r.output_tokens),
-      SUM(r.cache_tokens - r.cache_write_tokens), SUM(r.cache_write_tokens),
-      COUNT(*) FILTER (WHERE first_event_bucket = 0),
-      COUNT(*) FILTER (WHERE first_event_bucket = 1),
-      COUNT(*) FILTER (WHERE first_event_bucket = 2),
-      COUNT(*) FILTER (WHERE first_event_bucket = 3),
-      COUNT(*) FILTER (WHERE first_event_bucket = 4),
-      COUNT(*) FILTER (WHERE first_event_bucket = 5),
-      COUNT(*) FILTER (WHERE first_event_bucket = 6),
-      COUNT(*) FILTER (WHERE first_event_bucket = 7),
-      COUNT(*) FILTER (WHERE first_event_bucket = 8),
-      COUNT(*) FILTER (WHERE first_event_bucket = 9),
-      COUNT(*) FILTER (WHERE first_event_bucket = 10),
-      COUNT(*) FILTER (WHERE first_event_bucket = 11),
-      COUNT(*) FILTER (WHERE first_event_bucket = 12),
-      COUNT(*) FILTER (WHERE first_event_bucket = 13),
-      COUNT(*) FILTER (WHERE first_event_bucket = 14),
-      COALESCE(-SUM(c.amount_picos), 0), SUM(r.own_cost_picos),
-      SUM(r.operator_cost_picos), 0,
-      COALESCE(-SUM(c.amount_picos) FILTER (WHERE r.is_own_cost_known = 0), 0)
-    FROM recorded d
-    JOIN record r ON r.account_id = d.account_id AND r.exchange_id = d.exchange_id
-    LEFT JOIN charge c ON c.account_id = d.account_id AND c.reference = d.exchange_id
-    GROUP BY 1, 2, 3, 4, 5
+    SELECT * FROM figures
     ON CONFLICT (day, account_id, key_id, model, channel) DO UPDATE SET
       requests = u.requests + EXCLUDED.requests,
       charged_requests = u.charged_requests + EXCLUDED.charged_requests,
@@ -144,6 +116,28 @@ BEGIN
       own_cost_picos = u.own_cost_picos + EXCLUDED.own_cost_picos,
       lost_cost_picos = u.lost_cost_picos + EXCLUDED.lost_cost_picos,
       unknown_cost_revenue_picos = u.unknown_cost_revenue_picos + EXCLUDED.unknown_cost_revenue_picos
+  ), months AS (
+    INSERT INTO usage_month AS u (account_id, month, model,
+      requests, input_tokens, output_tokens, cache_tokens, cost_picos)
+    SELECT account_id, period.month, model, SUM(charged_requests), SUM(input_tokens),
+      SUM(output_tokens), SUM(cache_read_tokens + cache_write_tokens), SUM(revenue_picos)
+    FROM figures CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
+    WHERE charged_requests + input_tokens + output_tokens + cache_read_tokens + cache_write_tokens > 0
+    GROUP BY 1, 2, 3
+    ON CONFLICT (account_id, month, model) DO UPDATE SET
+      requests = u.requests + EXCLUDED.requests,
+      input_tokens = u.input_tokens + EXCLUDED.input_tokens,
+      output_tokens = u.output_tokens + EXCLUDED.output_tokens,
+      cache_tokens = u.cache_tokens + EXCLUDED.cache_tokens,
+      cost_picos = u.cost_picos + EXCLUDED.cost_picos
+  ), key_months AS (
+    INSERT INTO usage_key_month AS u (account_id, key_id, month, cost_picos)
+    SELECT account_id, key_id, period.month, SUM(revenue_picos)
+    FROM figures CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
+    WHERE revenue_picos > 0
+    GROUP BY 1, 2, 3
+    ON CONFLICT (account_id, key_id, month) DO UPDATE SET
+      cost_picos = u.cost_picos + EXCLUDED.cost_picos
   ), freed AS (
     DELETE FROM hold h USING record r
     WHERE h.account_id = r.account_id AND h.exchange_id = r.exchange_id
