@@ -60,7 +60,9 @@ function readEdges({ beginning, end }: AnswerEdges): JsonObject | undefined {
   if (begin < 0 || !/"data"\s*:\s*$/.test(head.slice(0, begin))) return undefined
   if (!/^\[\s*[^\]\s]/.test(head.slice(begin))) return undefined
   const opened = asObject(parseJson(`${head.slice(0, begin)}[0]}`))
-  const closed = opened === undefined ? undefined : readTail(end.toString('utf8'))
+  // The list of a field whose name ends in `"data` looks the same up to here.
+  if (asArray(opened?.['data']) === undefined) return undefined
+  const closed = readTail(end.toString('utf8'))
   return closed === undefined ? undefined : { ...opened, ...closed }
 }
 

@@ -161,6 +161,13 @@ describe('an answer with embeddings', () => {
     )
   })
 
+  test('is read whole where another field looks like its list', () => {
+    const field = JSON.stringify({ '"data': [''] }).slice(1, -1)
+    const vectors = Array(3_000).fill('{"embedding":[0.1]}').join(',')
+    const body = `{${field},"data":[${vectors}],"usage":{"prompt_tokens":8}}`
+    assert.equal(readEmbeddingsEdges(edgesOf([Buffer.from(body)])), undefined)
+  })
+
   test('of 60 MB is read by 32 KiB of it', () => {
     const vector = Buffer.from(`{"embedding":[${Array(3_072).fill('0.012345').join(',')}]},`)
     const pieces = [
