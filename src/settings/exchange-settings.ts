@@ -148,7 +148,7 @@ export const exchangeSettings = {
       'idle_timeout',
       upToHour,
       2 * minuteMs,
-      'The longest silence in the middle of an answer.',
+      'The longest silence in the middle of an answer; at least `10m` of a model that `thinks`.',
     ),
     pingTimeoutMs: setting(
       'ping_timeout',

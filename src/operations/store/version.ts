@@ -9,7 +9,11 @@ const versionForm = z.strictObject({
   commit: z.string().nullable().meta({ description: 'Null = not known.' }),
   date: z.string().nullable().meta({ description: 'Day of the commit.' }),
   node: z.string().meta({ description: 'Version of Node.' }),
-  schema_version: z.int().meta({ description: 'Number of the newest migration of the store.' }),
+  schema_version: z
+    .int()
+    .meta({
+      description: 'Version of the schema: of its newest migration, or 1 where it has none.',
+    }),
 })
 
 export const showVersion = operation(
