@@ -9,11 +9,9 @@ const versionForm = z.strictObject({
   commit: z.string().nullable().meta({ description: 'Null = not known.' }),
   date: z.string().nullable().meta({ description: 'Day of the commit.' }),
   node: z.string().meta({ description: 'Version of Node.' }),
-  schema_version: z
-    .int()
-    .meta({
-      description: 'Version of the schema: of its newest migration, or 1 where it has none.',
-    }),
+  schema_version: z.int().meta({
+    description: 'Version of the schema: of its newest migration, or 1 where it has none.',
+  }),
 })
 
 export const showVersion = operation(
