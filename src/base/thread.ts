@@ -1,40 +1,161 @@
 /**
- * One task in a thread: for work that takes long and would keep the event loop from everything else. The
- * thread ends with its task. Order and result are copied, so they are plain data.
+ * Work in threads, in two forms. A task is one job: its thread ends with it. A service stays and answers
+ * questions, in their order. What crosses threads is plain data, copied or moved; an error keeps its message
+ * and, as a `GatewayError`, its code.
  */
+import { addAbortListener } from 'node:events'
 import { constants, setPriority } from 'node:os'
-import { parentPort, Worker, workerData } from 'node:worker_threads'
-import { InvariantError } from './errors.ts'
+import { parentPort, Worker, workerData, type Transferable } from 'node:worker_threads'
+import { errorCatalogue } from './error-catalogue.ts'
+import { GatewayError, invariant, type ErrorCode } from './errors.ts'
 
 /** Thrown where a task needs more memory than its thread may have. */
 export class ThreadMemoryError extends Error {}
 
+interface Task {
+  readonly order: unknown
+  readonly heapMbMax: number
+  /** Its abort ends the thread, and the task fails. */
+  readonly signal?: AbortSignal
+}
+
 /**
  * Runs the module at `url` with this order, and resolves with what its `answerOrder` returns. Rejects with
- * the error of the task.
+ * the error of the task, and once the thread has ended where that was too early.
  */
-export function runInThread<Result>(
-  url: URL,
-  { order, heapMbMax }: { readonly order: unknown; readonly heapMbMax: number },
-): Promise<Result> {
+export function runInThread<Result>(url: URL, { order, heapMbMax, signal }: Task): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const thread = new Worker(url, {
-      workerData: order,
-      resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
+    const thread = startThread(url, { data: order, heapMbMax })
+    const listening = signal && addAbortListener(signal, () => void thread.terminate())
+    thread.once('message', (result: Result) => {
+      if (signal?.aborted !== true) resolve(result)
     })
-    thread.once('message', (result: Result) => resolve(result))
     thread.once('error', (error: NodeJS.ErrnoException) => {
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      reject(isMemory ? new ThreadMemoryError('out of memory', { cause: error }) : error)
+      reject(isMemory ? new ThreadMemoryError('out of memory', { cause: error }) : restored(error))
     })
-    thread.once('exit', () => reject(new Error('the thread ended before its task was done')))
+    thread.once('exit', () => {
+      listening?.[Symbol.dispose]()
+      reject(new Error('the thread ended before its work was over'))
+    })
   })
 }
 
-/** Called by the module of a thread: does the task with the order and posts its result. */
-export function answerOrder(work: (order: unknown) => unknown): void {
-  if (parentPort === null) throw new InvariantError('this module must run as a thread')
+/** Called by the module of a task: does the work with the order and posts its result. */
+export async function answerOrder(work: (order: unknown) => unknown): Promise<void> {
+  const port = threadPort()
   // On Linux each thread has its own priority; elsewhere this would change the whole process.
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
-  parentPort.postMessage(work(workerData), [])
+  // The clock's timers do not keep a thread alive, so the port does until the work is over.
+  port.ref()
+  try {
+    port.postMessage(await work(workerData), [])
+  } finally {
+    port.close()
+  }
+}
+
+interface Service {
+  /** What the module finds as `workerData`. */
+  readonly data?: unknown
+  readonly heapMbMax: number
+  /** Called once where the thread ends by itself; its open questions are rejected with the same error. */
+  readonly onLost?: (error: Error) => void
+}
+
+interface Asked<Answer> {
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: Error) => void
+}
+
+/** A service as its callers use it. */
+export interface ThreadService<Question, Answer> {
+  /** Rejects where the thread fails or has ended. What is listed in `moved` is no longer the caller's. */
+  ask(question: Question, moved?: readonly Transferable[]): Promise<Answer>
+  /** Ends the thread whatever it is doing, and rejects the open questions. */
+  end(): Promise<unknown>
+}
+
+/** Starts the module at `url`, which calls `answerQuestions`. Only open questions keep the process alive. */
+export function startService<Question, Answer>(
+  url: URL,
+  { data, heapMbMax, onLost }: Service,
+): ThreadService<Question, Answer> {
+  const thread = startThread(url, { data, heapMbMax })
+  const asked = new Map<number, Asked<Answer>>()
+  let lastId = 0
+  let failure: Error | undefined
+
+  function fail(error: Error): void {
+    failure = error
+    for (const { reject } of asked.values()) reject(error)
+    asked.clear()
+  }
+
+  function lose(error: Error): void {
+    if (failure !== undefined) return
+    fail(error)
+    onLost?.(error)
+  }
+
+  thread.unref()
+  thread.on('message', ({ id, answer }: { readonly id: number; readonly answer: Answer }) => {
+    const question = asked.get(id)
+    asked.delete(id)
+    if (asked.size === 0) thread.unref()
+    question?.resolve(answer)
+  })
+  thread.on('error', (error) => lose(restored(error)))
+  thread.on('exit', () => lose(new Error('the thread has ended')))
+
+  return {
+    ask(question, moved = []) {
+      if (failure !== undefined) return Promise.reject(failure)
+      return new Promise((resolve, reject) => {
+        const id = ++lastId
+        thread.postMessage({ id, question }, [...moved])
+        asked.set(id, { resolve, reject })
+        thread.ref()
+      })
+    },
+    end() {
+      if (failure === undefined) fail(new Error('the thread was ended'))
+      return thread.terminate()
+    },
+  }
+}
+
+/** Called by the module of a service. What `movedIn` lists of an answer is moved, not copied. */
+export function answerQuestions<Answer>(
+  work: (question: never) => Answer,
+  movedIn: (answer: Answer) => readonly Transferable[] = () => [],
+): void {
+  const port = threadPort()
+  port.on('message', ({ id, question }: { readonly id: number; readonly question: never }) => {
+    const answer = work(question)
+    port.postMessage({ id, answer }, [...movedIn(answer)])
+  })
+}
+
+function startThread(
+  url: URL,
+  { data, heapMbMax }: { readonly data: unknown; readonly heapMbMax: number },
+): Worker {
+  return new Worker(url, {
+    workerData: data,
+    resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
+  })
+}
+
+function threadPort(): NonNullable<typeof parentPort> {
+  invariant(parentPort !== null, 'this module must run as a thread')
+  return parentPort
+}
+
+/** An error loses its class between threads, and keeps its fields. */
+function restored(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error('the thread failed', { cause: error })
+  const code = 'code' in error ? String(error.code) : ''
+  if (!Object.hasOwn(errorCatalogue, code)) return error
+  return new GatewayError(code as ErrorCode, error.message, { cause: error })
 }

@@ -5,7 +5,7 @@ import { readPriceList } from './prices/community-list.ts'
 import type { FileOrder } from './read-file.ts'
 import { readVendorCounts } from './reconcile/vendor-counts.ts'
 
-answerOrder((given) => {
+await answerOrder((given) => {
   const order = given as FileOrder
   switch (order.kind) {
     case 'catalogue':

@@ -34,11 +34,10 @@ function unread(bytes: Buffer, changes: { readonly accountId?: string; isGone?: 
 
 /** A thread that answers when the test says so. */
 function startScripted(t: TestContext) {
-  const asked: BodyQuestion[] = []
+  const asked: (BodyQuestion & PromiseWithResolvers<BodyAnswer>)[] = []
   const lost: unknown[] = []
   const thread = {
-    answer: (answer: BodyAnswer): void => assert.fail(String(answer.id)),
-    lose: (error: unknown): void => assert.fail(String(error)),
+    lose: (error: Error): void => assert.fail(String(error)),
     openCount: 0,
     closeCount: 0,
   }
@@ -46,12 +45,19 @@ function startScripted(t: TestContext) {
   const reader = createBodyReader({
     clock,
     onThreadLost: (error) => void lost.push(error),
-    openThread(onAnswer, onLost) {
+    openThread(onLost) {
       thread.openCount++
-      Object.assign(thread, { answer: onAnswer, lose: onLost })
+      thread.lose = (error) => {
+        onLost(error)
+        for (const { reject } of asked) reject(error)
+      }
       return {
-        ask: (question) => void asked.push(question),
-        close: () => Promise.resolve(thread.closeCount++),
+        ask(question) {
+          const answered = Promise.withResolvers<BodyAnswer>()
+          asked.push({ ...question, ...answered })
+          return answered.promise
+        },
+        end: () => Promise.resolve(thread.closeCount++),
       }
     },
   })
@@ -59,8 +65,8 @@ function startScripted(t: TestContext) {
   const read = (accountId: string, isGone = () => false) =>
     Promise.resolve(reader.read(unread(bodyOf(smallBodyBytesMax + 1), { accountId, isGone })))
   const answer = (index: number): void => {
-    const { id, bytes } = asked[index] ?? assert.fail('not asked')
-    thread.answer({ id, bytes, facts: { kind: 'fault', message: `answer ${index}` } })
+    const { bytes, resolve } = asked[index] ?? assert.fail('not asked')
+    resolve({ bytes, facts: { kind: 'fault', message: `answer ${index}` } })
   }
   return { asked, lost, thread, clock, read, answer }
 }

@@ -3,9 +3,9 @@
  * Invariant: of each account at most one large body is with the thread, so that an account that sends many
  * does not keep the others waiting.
  */
-import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
+import { startService, type ThreadService } from '../base/thread.ts'
 import type {
   FormatName,
   ForwardedOperation,
@@ -39,22 +39,14 @@ export interface BodyReader {
   close(): Promise<void>
 }
 
-/** The thread as the reader uses it; tests replace it. */
-interface BodyThread {
-  ask(question: BodyQuestion): void
-  close(): Promise<unknown>
-}
-
-type OpenBodyThread = (
-  onAnswer: (answer: BodyAnswer) => void,
-  onLost: (error: unknown) => void,
-) => BodyThread
+type BodyThread = ThreadService<BodyQuestion, BodyAnswer>
 
 export interface BodyReaderOptions {
   readonly clock: Clock
   /** Called once for each thread that died unexpectedly. */
   readonly onThreadLost: (error: unknown) => void
-  readonly openThread?: OpenBodyThread
+  /** Tests replace it. */
+  readonly openThread?: (onLost: (error: unknown) => void) => BodyThread
 }
 
 /** Enough for the worst body of 32 MiB, which needs a third of it. */
@@ -70,10 +62,9 @@ class ThreadedReader implements BodyReader {
   readonly #options: BodyReaderOptions
   /** By account: resolves when its last large body has been read. */
   readonly #turns = new Map<string, Promise<unknown>>()
-  readonly #asked = new Map<number, (answer: BodyAnswer | undefined) => void>()
   #thread: BodyThread | undefined
   #idle: Timer | undefined
-  #lastId = 0
+  #askedCount = 0
   #isClosed = false
 
   constructor(options: BodyReaderOptions) {
@@ -98,8 +89,7 @@ class ThreadedReader implements BodyReader {
     this.#idle?.cancel()
     const thread = this.#thread
     this.#thread = undefined
-    this.#answerAll()
-    await thread?.close()
+    await thread?.end()
   }
 
   async #ask({
@@ -112,60 +102,49 @@ class ThreadedReader implements BodyReader {
     if (this.#isClosed || isGone()) return undefined
     const { buffer } = bytes
     invariant(buffer instanceof ArrayBuffer, 'a large body has memory of its own')
-    this.#idle?.cancel()
-    const id = ++this.#lastId
-    const { promise, resolve } = Promise.withResolvers<BodyAnswer | undefined>()
-    this.#asked.set(id, resolve)
     const view = new Uint8Array(buffer, bytes.byteOffset, bytes.byteLength)
-    this.#thread ??= this.#open()
-    this.#thread.ask({ id, format, operation: operation.name, bytes: view, options })
-    const answer = await promise
+    const question = { format, operation: operation.name, bytes: view, options }
+    const answer = await this.#askThread(question)
     if (answer === undefined) return undefined
     const { byteOffset, byteLength } = answer.bytes
     return { bytes: Buffer.from(answer.bytes.buffer, byteOffset, byteLength), facts: answer.facts }
   }
 
-  #open(): BodyThread {
-    const { openThread = openWorker, onThreadLost } = this.#options
-    const thread = openThread(
-      (answer) => this.#onAnswer(answer),
-      (error) => {
-        if (this.#thread !== thread) return
-        this.#thread = undefined
-        onThreadLost(error)
-        this.#answerAll()
-      },
-    )
-    return thread
+  /** Undefined where the thread is lost, which is reported, or ended. */
+  async #askThread(question: BodyQuestion): Promise<BodyAnswer | undefined> {
+    this.#idle?.cancel()
+    const thread = (this.#thread ??= this.#open())
+    this.#askedCount++
+    try {
+      return await thread.ask(question, [question.bytes.buffer])
+    } catch (error) {
+      if (this.#thread === thread) throw error
+      return undefined
+    } finally {
+      this.#askedCount--
+      if (this.#askedCount === 0) this.#endWhenIdle()
+    }
   }
 
-  #onAnswer(answer: BodyAnswer): void {
-    this.#asked.get(answer.id)?.(answer)
-    this.#asked.delete(answer.id)
-    if (this.#asked.size > 0) return
-    this.#idle = this.#options.clock.after(idleMs, () => {
-      const thread = this.#thread
+  #open(): BodyThread {
+    const { openThread = openWorker, onThreadLost } = this.#options
+    return openThread((error) => {
       this.#thread = undefined
-      void thread?.close()
+      onThreadLost(error)
     })
   }
 
-  #answerAll(): void {
-    for (const resolve of this.#asked.values()) resolve(undefined)
-    this.#asked.clear()
+  #endWhenIdle(): void {
+    if (this.#thread === undefined) return
+    this.#idle = this.#options.clock.after(idleMs, () => {
+      const thread = this.#thread
+      this.#thread = undefined
+      void thread?.end()
+    })
   }
 }
 
-const openWorker: OpenBodyThread = (onAnswer, onLost) => {
-  const worker = new Worker(new URL('./body-thread.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: threadHeapMb },
-  })
-  worker.unref()
-  worker.on('message', onAnswer)
-  worker.on('error', onLost)
-  worker.on('exit', () => onLost(undefined))
-  return {
-    ask: (question) => worker.postMessage(question, [question.bytes.buffer]),
-    close: () => worker.terminate(),
-  }
+function openWorker(onLost: (error: unknown) => void): BodyThread {
+  const url = new URL('./body-thread.ts', import.meta.url)
+  return startService(url, { heapMbMax: threadHeapMb, onLost })
 }

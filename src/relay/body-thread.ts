@@ -1,6 +1,6 @@
 /** The thread that parses large bodies. It keeps none: bytes go back with what was read of them. */
-import { parentPort } from 'node:worker_threads'
-import { InvariantError } from '../base/errors.ts'
+import { invariant } from '../base/errors.ts'
+import { answerQuestions } from '../base/thread.ts'
 import type {
   FormatName,
   ReadRequestOptions,
@@ -10,7 +10,6 @@ import type {
 import { formatOf } from '../formats/registry.ts'
 
 export interface BodyQuestion {
-  readonly id: number
   readonly format: FormatName
   /** The name of a forwarded operation of the format. */
   readonly operation: string
@@ -20,20 +19,17 @@ export interface BodyQuestion {
 }
 
 export interface BodyAnswer {
-  readonly id: number
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly facts: RequestFacts | RequestFault
 }
 
-const port = parentPort
-if (port === null) throw new InvariantError('the reader of bodies runs as a worker thread')
+answerQuestions(read, ({ bytes }) => [bytes.buffer])
 
-port.on('message', ({ id, format, operation, bytes, options }: BodyQuestion) => {
+function read({ format, operation, bytes, options }: BodyQuestion): BodyAnswer {
   const found = formatOf(format).operations.find(
     (one) => one.kind === 'forwarded' && one.name === operation,
   )
-  if (found?.kind !== 'forwarded') throw new InvariantError('the operation is one of the format')
+  invariant(found?.kind === 'forwarded', 'the operation is one of the format')
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const facts = found.readRequest(body, options)
-  port.postMessage({ id, bytes, facts } satisfies BodyAnswer, [bytes.buffer])
-})
+  return { bytes, facts: found.readRequest(body, options) }
+}

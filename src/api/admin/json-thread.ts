@@ -2,4 +2,4 @@
 import { answerOrder } from '../../base/thread.ts'
 import { parseJsonObject } from './json-text.ts'
 
-answerOrder((bytes) => parseJsonObject(bytes as Uint8Array))
+await answerOrder((bytes) => parseJsonObject(bytes as Uint8Array))

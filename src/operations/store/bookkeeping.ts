@@ -4,11 +4,9 @@
  * the store, run beside it. Each is a worker thread with bounded memory; at most one of a kind runs. It
  * reports results and does not judge them.
  */
-import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../base/clock.ts'
-import { errorCatalogue } from '../../base/error-catalogue.ts'
-import { GatewayError, type ErrorCode } from '../../base/errors.ts'
 import type { Random } from '../../base/random.ts'
+import { runInThread } from '../../base/thread.ts'
 import type { RetentionReport } from '../../ledger/exchange-retention.ts'
 import { conflict, valueOf, type Outcome } from '../operation.ts'
 import type { AuditView } from './audit-forms.ts'
@@ -38,33 +36,22 @@ interface FailedRound extends AuditTimes {
   readonly isAudited: boolean
 }
 
-/** What a thread gets when it starts. */
-export type BookkeepingOrder = RoundOrder | CopyOrder | FullAuditOrder
+/** What a thread gets when it starts; `store` is the setting. */
+export type BookkeepingOrder = { readonly store: string } & BookkeepingTask
 
-interface FullAuditOrder {
-  readonly kind: 'full_audit'
-  readonly store: string
+export type BookkeepingTask =
+  | { readonly kind: 'audit_new'; readonly nowMs: number }
+  | { readonly kind: 'remove_old'; readonly nowMs: number; readonly keepMs: number }
+  | { readonly kind: 'full_audit' }
+  /** The file at `path` is empty. */
+  | { readonly kind: 'copy'; readonly path: string }
+
+export interface BookkeepingResults {
+  readonly audit_new: AuditView
+  readonly remove_old: RetentionReport
+  readonly full_audit: AuditView
+  readonly copy: Outcome<CheckedCopy>
 }
-
-export interface CopyOrder {
-  readonly kind: 'copy'
-  readonly store: string
-  /** An empty file. */
-  readonly path: string
-}
-
-export interface RoundOrder {
-  readonly kind: 'round'
-  readonly store: string
-  readonly nowMs: number
-  readonly keepMs: number
-}
-
-export type BookkeepingResult = { readonly isLast: boolean } & (
-  | { readonly kind: 'audit'; readonly audit: AuditView }
-  | { readonly kind: 'retention'; readonly report: RetentionReport }
-  | { readonly kind: 'copy'; readonly outcome: Outcome<CheckedCopy> }
-)
 
 export interface Bookkeeping {
   /** Audits the whole ledger. Refuses while such an audit runs; rejects where it fails or is stopped. */
@@ -80,11 +67,12 @@ const firstRoundMs = 5_000
 const firstRoundSpreadMs = 15_000
 /** Random spread, so that nodes that start together do not audit together. */
 const spread = 0.2
-const heapMb = 256
+const heapMbMax = 256
+const threadUrl = new URL('./bookkeeping-worker.ts', import.meta.url)
 
 export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
   const { clock, random, store, auditIntervalMs } = options
-  const threads = new Threads()
+  const tasks = new Tasks(store)
   let isRunning = false
   let isAuditing = false
   let timer: Timer = clock.after(firstRoundMs + Math.round(random() * firstRoundSpreadMs), begin)
@@ -101,19 +89,21 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
 
   async function runRound(): Promise<void> {
     const { requestRetentionMs: keepMs, onAudit, onRetention, onError } = options
-    const startedAtMs = clock.now()
+    const nowMs = clock.now()
     const startedMs = clock.monotonic()
-    const times = (): AuditTimes => ({ startedAtMs, durationMs: clock.monotonic() - startedMs })
+    const times = (): AuditTimes => ({
+      startedAtMs: nowMs,
+      durationMs: clock.monotonic() - startedMs,
+    })
     let isAudited = false
     try {
-      await threads.run({ kind: 'round', store, nowMs: startedAtMs, keepMs }, (result) => {
-        if (result.kind === 'retention') onRetention(result.report)
-        if (result.kind !== 'audit') return
-        isAudited = true
-        onAudit(result.audit, times())
-      })
+      const audit = await tasks.run({ kind: 'audit_new', nowMs })
+      isAudited = true
+      onAudit(audit, times())
+      // After the audit, so that exchanges are audited before they are removed.
+      onRetention(await tasks.run({ kind: 'remove_old', nowMs, keepMs }))
     } catch (error) {
-      if (!threads.isClosed) onError(error, { ...times(), isAudited })
+      if (!tasks.isClosed) onError(error, { ...times(), isAudited })
     }
   }
 
@@ -124,13 +114,7 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
       )
     isAuditing = true
     try {
-      const audits: AuditView[] = []
-      await threads.run({ kind: 'full_audit', store }, (result) => {
-        if (result.kind === 'audit') audits.push(result.audit)
-      })
-      const [audit] = audits
-      if (audit === undefined) throw endedEarly()
-      return audit
+      return await tasks.run({ kind: 'full_audit' })
     } finally {
       isAuditing = false
     }
@@ -138,68 +122,45 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
 
   return {
     auditFully,
-    copyTo: (path) => copyOn(threads, { kind: 'copy', store, path }),
+    copyTo: async (path) => valueOf(await tasks.run({ kind: 'copy', path })),
     close() {
       timer.cancel()
-      return threads.close()
+      return tasks.close()
     },
   }
 }
 
-async function copyOn(threads: Threads, order: CopyOrder): Promise<CheckedCopy> {
-  const outcomes: Outcome<CheckedCopy>[] = []
-  await threads.run(order, (result) => {
-    if (result.kind === 'copy') outcomes.push(result.outcome)
-  })
-  const [outcome] = outcomes
-  if (outcome === undefined) throw endedEarly()
-  return valueOf(outcome)
-}
+/** The tasks that run. After `close` none has a result. */
+class Tasks {
+  readonly #store: string
+  readonly #stop = new AbortController()
+  readonly #running = new Set<Promise<unknown>>()
 
-function endedEarly(): Error {
-  return new Error('the thread ended before its work was over')
-}
-
-/** An error loses its class between threads, and keeps its fields. */
-function restored(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (!(error instanceof Error) || !Object.hasOwn(errorCatalogue, code)) return error
-  return new GatewayError(code as ErrorCode, error.message, { cause: error })
-}
-
-/** The threads that run. After `close` no result is passed on. */
-class Threads {
-  readonly #running = new Set<Worker>()
-  #isClosed = false
-
-  get isClosed(): boolean {
-    return this.#isClosed
+  constructor(store: string) {
+    this.#store = store
   }
 
-  /** Resolves with the last result; rejects where the thread fails or ends before. */
-  run(order: BookkeepingOrder, onResult: (result: BookkeepingResult) => void): Promise<void> {
-    const thread = new Worker(new URL('./bookkeeping-worker.ts', import.meta.url), {
-      workerData: order,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    })
-    this.#running.add(thread)
-    return new Promise((resolve, reject) => {
-      thread.on('message', (result: BookkeepingResult) => {
-        if (this.#isClosed) return
-        onResult(result)
-        if (result.isLast) resolve()
-      })
-      // A failure after the last result changes nothing: the promise is settled.
-      thread.on('error', (error) => reject(restored(error)))
-      thread.on('exit', () => {
-        this.#running.delete(thread)
-        reject(endedEarly())
-      })
-    })
+  get isClosed(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  /** Rejects where the thread fails or is stopped. */
+  async run<Kind extends BookkeepingTask['kind']>(
+    task: BookkeepingTask & { readonly kind: Kind },
+  ): Promise<BookkeepingResults[Kind]> {
+    const order: BookkeepingOrder = { store: this.#store, ...task }
+    const { signal } = this.#stop
+    const result = runInThread<BookkeepingResults[Kind]>(threadUrl, { order, heapMbMax, signal })
+    this.#running.add(result)
+    try {
+      return await result
+    } finally {
+      this.#running.delete(result)
+    }
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
-    await Promise.all([...this.#running].map((thread) => thread.terminate()))
+    this.#stop.abort()
+    await Promise.allSettled(this.#running)
   }
 }

@@ -1,31 +1,26 @@
 /** The thread behind thread.ts: one connection, requests answered in the order they come. */
-import { parentPort, workerData } from 'node:worker_threads'
-import { invariant } from '../../base/errors.ts'
+import { workerData } from 'node:worker_threads'
+import { answerQuestions } from '../../base/thread.ts'
 import type { Row } from '../database.ts'
 import { faultOf, openConnection } from './connection.ts'
 import type { StoreAnswer, StoreRequest } from './thread.ts'
 
-invariant(parentPort !== null, 'this file is started as a thread')
-const port = parentPort
 const { path } = workerData as { path: string }
 const connection = openConnection(path)
 
-port.on('message', (request: StoreRequest) => {
-  send(answer(request))
-})
-send({ kind: 'opened' })
-
-function answer(request: StoreRequest): StoreAnswer {
+answerQuestions((request: StoreRequest): StoreAnswer => {
   try {
-    return { kind: 'rows', id: request.id, rows: perform(request) }
+    return { kind: 'rows', rows: perform(request) }
   } catch (error) {
     const cause = error instanceof Error ? error : new Error('the store failed')
-    return { kind: 'failed', id: request.id, fault: faultOf(cause), error: cause }
+    return { kind: 'failed', fault: faultOf(cause), error: cause }
   }
-}
+})
 
 function perform(request: StoreRequest): Row[] {
   switch (request.kind) {
+    case 'open':
+      break
     case 'run':
       return connection.all(request.sql, request.parameters)
     case 'script':
@@ -39,8 +34,4 @@ function perform(request: StoreRequest): Row[] {
       break
   }
   return []
-}
-
-function send(message: StoreAnswer): void {
-  port.postMessage(message)
 }
