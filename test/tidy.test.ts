@@ -78,8 +78,6 @@ const tableOwners: TableOwners = {
   token_count_window: ['src/ledger/'],
   key_request_window: ['src/ledger/'],
   node: ['src/storage/node-store.ts', 'src/ledger/audit/'],
-  store_copy: ['src/storage/store-copy.ts', 'src/operations/store/store-copy.ts'],
-  store_copy_progress: ['src/storage/store-copy.ts'],
   usage_month: ['src/ledger/'],
   usage_key_month: ['src/ledger/'],
   report_day: ['src/ledger/'],

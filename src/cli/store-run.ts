@@ -84,10 +84,8 @@ async function openStore(store: string, use: StoreUse): Promise<Opened> {
   if (use === 'existing' || use === 'as_it_is') await storage.requireStore(store)
   const database = await storage.openStore(store)
   if (use === 'as_it_is') return { database, migrated: undefined }
-  const { refuseUnfinishedCopy } = await import('../storage/store-copy.ts')
   try {
     const migrated = await storage.bringUpToDate(store, database)
-    await refuseUnfinishedCopy(database)
     return { database, migrated }
   } catch (error) {
     await database.close()

@@ -30,7 +30,6 @@ import { PostgresPool } from '../storage/postgres/pool.ts'
 import { listenForRevisions, openPostgres } from '../storage/postgres/postgres.ts'
 import { OnDemandDatabase } from '../storage/sqlite/on-demand.ts'
 import { openSqliteThread } from '../storage/sqlite/thread.ts'
-import { refuseUnfinishedCopy } from '../storage/store-copy.ts'
 
 export interface GatewayStoreOptions {
   readonly config: Config
@@ -155,8 +154,6 @@ function openOnServer(
     const database = await openPostgres(location, { connectionsMax: connections.other })
     opened.defer(() => database.close())
     await migrate(database)
-    // Before this process becomes a node: the store may be an incomplete copy.
-    await refuseUnfinishedCopy(database)
     // Money and everything else have connections of their own, which come back one after the other.
     const reportRecovered = (): void => {
       if (pool.isAvailable() && database.isAvailable()) onRecovered()
@@ -189,8 +186,6 @@ function openOnServer(
     opened.defer(() => ledger.close())
     const freeExchanges = openFreeExchanges(database, options)
     opened.defer(() => freeExchanges.close())
-    // Again when the node is registered: a copy looks for nodes after it has marked the store.
-    await refuseUnfinishedCopy(database)
     return {
       database,
       ledger,

@@ -1,11 +1,9 @@
 /**
- * Copies the rows of one store into another, table by table, in pages. One transaction writes a page
- * and its progress, so a copy that was interrupted continues where it stopped, and a page whose
- * acknowledgement was lost is not written twice.
+ * Copies the rows of one store into another, table by table, in pages, in one transaction of the new store:
+ * everything arrives, or nothing does.
  */
-import { GatewayError, invariant } from '../base/errors.ts'
-import { readRevisions } from './changes.ts'
-import type { Database, Queryable, Row, SqlValue, Transaction } from './database.ts'
+import { invariant } from '../base/errors.ts'
+import type { Queryable, Row, SqlValue, Transaction } from './database.ts'
 
 /** Tables to copy, each after the tables that it refers to. */
 const copiedTables = [
@@ -65,9 +63,9 @@ export interface CopiedTable {
 export interface CopyOptions {
   /** SQLite, with its write lock taken, so that nothing changes. */
   readonly source: Queryable
-  /** PostgreSQL, migrated. */
-  readonly target: Database
-  /** Called when a page is durable. */
+  /** PostgreSQL, migrated. No other transaction writes meanwhile. */
+  readonly target: Transaction
+  /** Called when a page is written. */
   readonly onPage: (table: string, rows: number) => void
 }
 
@@ -79,7 +77,9 @@ export async function copyTables({ source, target, onPage }: CopyOptions): Promi
     const rows = await copyTable(table, { source, target, onPage })
     copied.push({ table, rows })
   }
-  await target.transact(continueNumbers)
+  await continueNumbers(target)
+  // Only this transaction sees the rows, so the server does not look at them by itself.
+  await target.query(`ANALYZE ${copiedTables.join(', ')}`)
   return copied
 }
 
@@ -94,11 +94,6 @@ export async function compareCounts(
     .map(
       ({ table, rows }) => `${table}: the old store has ${rows} rows, the new one another number`,
     )
-}
-
-/** Returns a text that changes with every change of the copied tables. */
-export async function stateOf(source: Queryable): Promise<string> {
-  return toJson([await readRevisions(source), await countRows(source)])
 }
 
 /** Whether all tables are empty, so that a copy mixes with nothing. */
@@ -142,28 +137,15 @@ async function makePartitions(source: Queryable, target: Queryable): Promise<voi
 
 async function copyTable(table: string, { source, target, onPage }: CopyOptions): Promise<number> {
   const { columns, keys } = await readColumns(source, table)
-  const [progress] = await target.query(
-    'SELECT last_key, row_count FROM store_copy_progress WHERE table_name = $1',
-    [table],
-  )
-  let after = progress === undefined ? undefined : parseKey(progress)
-  let count = Number(progress?.['row_count'] ?? 0)
+  let after: readonly SqlValue[] | undefined
+  let count = 0
   for (;;) {
     const rows = await readPage(source, { table, columns, keys, after })
     const last = rows.at(-1)
     if (last === undefined) return count
     after = keys.map((key) => last[key] ?? null)
     count += rows.length
-    const note = [table, writeKey(after), count] as const
-    await target.transact(async (transaction) => {
-      await insertRows(transaction, { table, columns, rows })
-      await transaction.query(
-        `INSERT INTO store_copy_progress (table_name, last_key, row_count) VALUES ($1, $2, $3)
-         ON CONFLICT (table_name) DO UPDATE SET
-           last_key = EXCLUDED.last_key, row_count = EXCLUDED.row_count`,
-        note,
-      )
-    })
+    await insertRows(target, { table, columns, rows })
     onPage(table, count)
   }
 }
@@ -211,8 +193,7 @@ async function insertRows(
   const columns = page.columns.join(', ')
   await transaction.query(
     `INSERT INTO ${page.table} (${columns}) OVERRIDING SYSTEM VALUE
-     SELECT ${columns} FROM json_populate_recordset(NULL::${page.table}, $1)
-     ON CONFLICT DO NOTHING`,
+     SELECT ${columns} FROM json_populate_recordset(NULL::${page.table}, $1)`,
     [toJson(page.rows)],
   )
 }
@@ -240,28 +221,6 @@ function toJson(value: unknown): string {
   )
 }
 
-/** Writes a key's parts with their types, so that a text of digits stays a text. */
-function writeKey(key: readonly SqlValue[]): string {
-  return JSON.stringify(key.map((part) => (typeof part === 'bigint' ? [String(part)] : part)))
-}
-
-function parseKey(progress: Row): SqlValue[] {
-  const parsed = JSON.parse(String(progress['last_key'])) as readonly (string | [string])[]
-  return parsed.map((part) => (typeof part === 'string' ? part : BigInt(part[0])))
-}
-
 function nameOf(row: Row): string {
   return String(row['name'])
-}
-
-/** Throws while the store is the target of an unfinished copy. */
-export async function refuseUnfinishedCopy(database: Database): Promise<void> {
-  if (database.dialect !== 'postgres') return
-  const [row] = await database.query('SELECT source FROM store_copy WHERE finished_at_ms IS NULL')
-  if (row === undefined) return
-  throw new GatewayError(
-    'operations.conflict',
-    `The store is the target of an unfinished copy from ${String(row['source'])}. Run turnpike store copy again; ` +
-      'it continues where it stopped.',
-  )
 }

@@ -1,5 +1,4 @@
 /** Commands on the store as a whole: audit, actions, backup, restore, doctor, facts about gateways. */
-import { systemClock } from '../../base/clock.ts'
 import type { Outcome } from '../../operations/operation.ts'
 import type { AuditDone, AuditRunInFull } from '../../operations/store/audit-forms.ts'
 import { restoreStore, type BackupView, type RestoredView } from '../../operations/store/backup.ts'
@@ -99,7 +98,7 @@ export const storeCommands: readonly CommandRow[] = [
   }),
   plainRow({
     words: 'store copy',
-    text: 'copy a SQLite store to PostgreSQL; run it again to continue after a failure',
+    text: 'copy a SQLite store to PostgreSQL; after a failure run it again',
     more: {
       '--from <store>': { text: 'sqlite:PATH; no gateway may run on it', isRequired: true },
       '--to <store>': {
@@ -108,13 +107,10 @@ export const storeCommands: readonly CommandRow[] = [
       },
     },
     work: hostWork(async ({ options: { from, to } }) =>
-      shown(
-        await copyStoreTo({ from: String(from), to: String(to), clock: systemClock }),
-        (copied) => ({
-          json: copied,
-          text: `${tableOf(copied.tables, ['table', 'rows'])}\n\n${copyAdvice}`,
-        }),
-      ),
+      shown(await copyStoreTo({ from: String(from), to: String(to) }), (copied) => ({
+        json: copied,
+        text: `${tableOf(copied.tables, ['table', 'rows'])}\n\n${copyAdvice}`,
+      })),
     ),
   }),
   callRow(storeEndpoints.settings, {

@@ -11,7 +11,6 @@ import { formatOf } from '../../formats/registry.ts'
 import { GatewayError } from '../../base/errors.ts'
 import { readSchemaState, schemaVersion } from '../../storage/migrate.ts'
 import { isRunning, listNodes, readStoreTime } from '../../storage/node-store.ts'
-import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
 import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
 import { readLatestResults } from './audit-store.ts'
@@ -45,7 +44,6 @@ export const diagnose = operation({ input: noInput, answer: diagnosisForm }, asy
   const settings = settingTexts(context)
   const outdated = await findOutdatedSchema(context)
   if (outdated !== undefined) return { ok: false, settings, findings: [outdated] }
-  await refuseUnfinishedCopy(context.database)
   const snapshot = await readSnapshot(context)
   const findings = [
     await examineStore(context),

@@ -697,19 +697,3 @@ CREATE TRIGGER price_changed AFTER INSERT OR UPDATE ON price
 FOR EACH STATEMENT EXECUTE FUNCTION raise_revision('catalogue');
 CREATE TRIGGER channel_changed AFTER INSERT OR UPDATE ON channel
 FOR EACH STATEMENT EXECUTE FUNCTION raise_revision('catalogue');
-
--- === Copying a store ===
-
--- The one copy of another store that this store was filled from, if any, and how far it has come. No
--- gateway and no other command uses the store before the copy is finished.
-CREATE TABLE store_copy (
-  source TEXT COLLATE "C" PRIMARY KEY,
-  state_of_source TEXT COLLATE "C" NOT NULL, -- JSON; a source that has moved on is not copied on
-  started_at_ms BIGINT NOT NULL,
-  finished_at_ms BIGINT
-);
-CREATE TABLE store_copy_progress (
-  table_name TEXT COLLATE "C" PRIMARY KEY,
-  last_key TEXT COLLATE "C" NOT NULL, -- JSON: the primary key of the last row copied
-  row_count BIGINT NOT NULL
-);
