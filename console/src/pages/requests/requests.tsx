@@ -117,12 +117,17 @@ function areApart(
   return !listed.some(({ id }) => ids.has(id))
 }
 
-/** Each request once, the newest first, as in the API: ids begin with the time. */
+/**
+ * Each request once, the newest first, as in the API: ids begin with the time. What is older than the list as
+ * it was read comes with its next page.
+ */
 function merge(
   newest: readonly RequestLine[],
   listed: readonly RequestLine[],
 ): readonly RequestLine[] {
-  const lines = new Map([...listed, ...newest].map((line) => [line.id, line]))
+  const oldest = listed.at(-1)?.id ?? ''
+  const added = newest.filter(({ id }) => id > oldest)
+  const lines = new Map([...listed, ...added].map((line) => [line.id, line]))
   return [...lines.values()].sort((left, right) => (left.id < right.id ? 1 : -1))
 }
 
