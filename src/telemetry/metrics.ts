@@ -225,27 +225,6 @@ export function createMetrics() {
     accounts: highest('accounts', 'Active accounts; only on the node that watches them.'),
     balancesUsd: highest('balances_usd', 'Sum of the balances of active accounts.'),
     spendDayUsd: highest('spend_24h_usd', 'Spend of active accounts in the last 24 h.'),
-    accountBalanceUsd: highest(
-      'account_balance_usd',
-      'Balance of the accounts whose balance lasts shortest, at most 100.',
-      'account',
-    ),
-    accountSpendDayUsd: highest(
-      'account_spend_24h_usd',
-      'Spend in the last 24 h of the accounts whose balance lasts shortest.',
-      'account',
-    ),
-    accountLimitUsedRatio: highest(
-      'account_daily_limit_used_ratio',
-      'Used share of the daily limit of the accounts that have used most of it, at most 100.',
-      'account',
-    ),
-    keyLimitUsedRatio: highest(
-      'key_limit_used_ratio',
-      'Used share of the limits (day, month, total) of keys that are used most, at most 100.',
-      'key',
-      'period',
-    ),
   }
 }
 

@@ -38,23 +38,8 @@ export function measureGateway({ metrics, effects }: Opening, measured: Measured
   measureChannels(metrics, relaying.channels.health.list(catalogue.snapshot()))
 }
 
-/** Replaces what was shown before, so that the number of series stays bounded. */
 export function measureBalances(metrics: Metrics, figures: BalanceFigures): void {
   metrics.accounts.set(figures.accountCount)
   metrics.balancesUsd.set(figures.balanceUsd)
   metrics.spendDayUsd.set(figures.spendDayUsd)
-  const { accountBalanceUsd, accountSpendDayUsd, accountLimitUsedRatio, keyLimitUsedRatio } =
-    metrics
-  accountBalanceUsd.reset()
-  accountSpendDayUsd.reset()
-  accountLimitUsedRatio.reset()
-  keyLimitUsedRatio.reset()
-  for (const { account, balanceUsd, spendDayUsd } of figures.balances) {
-    accountBalanceUsd.set({ account }, balanceUsd)
-    accountSpendDayUsd.set({ account }, spendDayUsd)
-  }
-  for (const { account, usedShare } of figures.limits)
-    accountLimitUsedRatio.set({ account }, usedShare)
-  for (const { key, period, usedShare } of figures.keyLimits)
-    keyLimitUsedRatio.set({ key, period }, usedShare)
 }

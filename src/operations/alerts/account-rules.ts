@@ -33,7 +33,7 @@ export const accountKinds: readonly AlertKind[] = [
   'key.limit_reached',
 ]
 
-export interface LimitedKey {
+interface LimitedKey {
   readonly id: string
   readonly accountId: string | undefined
   readonly name: string

@@ -105,7 +105,7 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
       const keys = page.keys.get(account.id) ?? []
       const { usage } = page
       const refused = refusals.get(account.id) ?? new Set()
-      sums.add(account, spend, { keys, usage }, moment)
+      sums.add(account, spend, moment)
       findings.push(
         ...findAccountConditions({ account, spend, keys, usage, refused, firing: known }, moment),
       )
