@@ -1,7 +1,5 @@
 /** What events count and what they write: closed words and figures, never what somebody else wrote. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { ManualClock } from '../../test/support/manual-clock.ts'
@@ -200,7 +198,10 @@ test('counters have charges, the operator’s costs and endings', async () => {
   telemetry.refused({ code: 'access.rate_limited', exchangeId: 'ex_2' })
   telemetry.failedSignIn({ kind: 'reader' })
   telemetry.channelChanged('alpha-main', { model: 'm', from: 'on', to: 'off', why: 'w' })
-  telemetry.credentialRefused({ channel: 'alpha-main', model: 'm', vendor: 'alpha' })
+  const place = { channel: 'alpha-main', model: 'm', vendor: 'alpha' }
+  telemetry.channelRefused(place, 'credential_refused')
+  const alert = { severity: 'warning', subject: 'alpha-main m', title: 'It is off' } as const
+  telemetry.alertChanged(alert, 'channel.off')
   telemetry.probeEnded('alpha-main', 'ok')
   telemetry.checkCost('alpha-main', picos(3_000_000n))
   telemetry.firstEvent({ channel: 'alpha-main', model: 'm' }, 200)
@@ -231,65 +232,37 @@ test('counters have charges, the operator’s costs and endings', async () => {
     'turnpike_check_cost_usd_total{channel="alpha-main"} 0.000003',
     'turnpike_first_event_seconds_bucket{le="0.25",channel="alpha-main",model="m"} 1',
     'turnpike_channel_journal_dropped_total{kind="change"} 1',
-    'turnpike_events_total{event="channel.credential_refused"} 1',
+    'turnpike_events_total{event="channel.off"} 1',
     'turnpike_alarms_total{kind="channel"} 1',
   ])
     assert.ok(shown.includes(`${line}\n`), line)
 })
 
-test('each business event has its name, its fields and its level', () => {
+test('an alert has its type, its subject and the level of its severity', () => {
   const { lines, telemetry } = start('info')
-  const place = { channel: 'alpha-main', model: 'large-1', vendor: 'alpha' }
-  telemetry.channelOff(place, { from: 'on', to: 'off', why: 'failures_confirmed' })
-  telemetry.channelBack(place, { from: 'trial', to: 'ramp', why: 'trial_passed' })
-  telemetry.credentialRefused(place)
-  telemetry.modelMissing(place)
-  telemetry.reserveOnly('large-1', 'alpha')
-  telemetry.noUsableChannel('large-1', 'alpha')
-  telemetry.modelRecovered('large-1', 'alpha')
-  const model = { model: 'large-1', vendor: 'alpha' }
+  const alert = { subject: 'alpha-main', title: 'Look at it' }
+  telemetry.alertChanged({ ...alert, severity: 'warning' }, 'channel.off')
+  telemetry.alertChanged({ ...alert, severity: 'critical' }, 'model.no_usable_channel.resolved')
+  telemetry.alertChanged({ ...alert, severity: 'info' }, 'alert.test')
   assert.deepEqual(
     lines.map(({ time: _time, pid: _pid, hostname: _hostname, ...line }) => line),
     [
-      {
-        level: 'warn',
-        event: 'channel.off',
-        ...place,
-        from: 'on',
-        to: 'off',
-        why: 'failures_confirmed',
-        msg: 'channel off',
-      },
-      {
-        level: 'info',
-        event: 'channel.back',
-        ...place,
-        from: 'trial',
-        to: 'ramp',
-        why: 'trial_passed',
-        msg: 'channel back',
-      },
-      {
-        level: 'error',
-        event: 'channel.credential_refused',
-        ...place,
-        why: 'credential_refused',
-        msg: 'operator needed',
-      },
-      {
-        level: 'error',
-        event: 'channel.model_missing',
-        ...place,
-        why: 'model_missing',
-        msg: 'operator needed',
-      },
-      { level: 'warn', event: 'model.reserve_only', ...model, msg: 'running on reserve only' },
-      { level: 'error', event: 'model.no_usable_channel', ...model, msg: 'no usable channel' },
-      { level: 'info', event: 'model.recovered', ...model, msg: 'main route recovered' },
+      { level: 'warn', event: 'channel.off', ...alert, msg: 'alert' },
+      { level: 'error', event: 'model.no_usable_channel.resolved', ...alert, msg: 'alert' },
+      { level: 'info', event: 'alert.test', ...alert, msg: 'alert' },
     ],
   )
-  const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
-  for (const { event } of lines) assert.ok(page.includes(`| \`${String(event)}\``), String(event))
+})
+
+test('a refusal of the operator names the channel and the reason', () => {
+  const { lines, telemetry } = start('info')
+  const place = { channel: 'alpha-main', model: 'large-1', vendor: 'alpha' }
+  telemetry.channelRefused(place, 'no_credit')
+  const [{ level, kind, channel, model, vendor, why, msg } = {}] = lines
+  assert.deepEqual(
+    { level, kind, channel, model, vendor, why, msg },
+    { level: 'error', kind: 'channel', ...place, why: 'no_credit', msg: 'operator needed' },
+  )
 })
 
 test('a store outage that the operator must fix is logged with what to change', () => {

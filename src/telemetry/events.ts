@@ -66,8 +66,13 @@ interface StateChange {
   readonly why: string
 }
 
-/** Events that may alert an operator. Names and fields are stable; docs/operating.md says what to do. */
-type OperatorEvent = { readonly event: string; readonly vendor: string } & Record<string, string>
+interface ChangedAlert {
+  readonly severity: keyof typeof alertLevels
+  readonly subject: string
+  readonly title: string
+}
+
+const alertLevels = { info: 'info', warning: 'warn', critical: 'error' } as const
 
 export interface TelemetryOptions {
   readonly log: Logger
@@ -187,45 +192,16 @@ class EventReporter {
     this.#log.error({ kind }, 'channel history line dropped')
   }
 
-  channelOff(place: EventPlace, { from, to, why }: StateChange): void {
-    this.#emit('warn', { event: 'channel.off', ...place, from, to, why }, 'channel off')
+  /** The vendor refuses the credential or the account, has no credit left, or does not know the model. */
+  channelRefused(place: EventPlace, why: string): void {
+    this.#metrics.alarms.inc({ kind: 'channel' })
+    this.#log.error({ kind: 'channel', ...place, why }, 'operator needed')
   }
 
-  /** The channel serves the model again, with all or a growing share of its traffic. */
-  channelBack(place: EventPlace, { from, to, why }: StateChange): void {
-    this.#emit('info', { event: 'channel.back', ...place, from, to, why }, 'channel back')
-  }
-
-  /** The vendor refuses the operator's credential or account. */
-  credentialRefused(place: EventPlace): void {
-    this.#alertOperator({
-      event: 'channel.credential_refused',
-      ...place,
-      why: 'credential_refused',
-    })
-  }
-
-  /** The operator's credit or spend limit at the vendor is used up. */
-  noCredit(place: EventPlace): void {
-    this.#alertOperator({ event: 'channel.no_credit', ...place, why: 'no_credit' })
-  }
-
-  /** The vendor does not know a model that the catalogue lists for the channel. */
-  modelMissing(place: EventPlace): void {
-    this.#alertOperator({ event: 'channel.model_missing', ...place, why: 'model_missing' })
-  }
-
-  /** No channel of the model's main route is in use. */
-  reserveOnly(model: string, vendor: string): void {
-    this.#emit('warn', { event: 'model.reserve_only', model, vendor }, 'running on reserve only')
-  }
-
-  noUsableChannel(model: string, vendor: string): void {
-    this.#emit('error', { event: 'model.no_usable_channel', model, vendor }, 'no usable channel')
-  }
-
-  modelRecovered(model: string, vendor: string): void {
-    this.#emit('info', { event: 'model.recovered', model, vendor }, 'main route recovered')
+  /** An alert began to fire, or is over. `event` is the type of its messages. */
+  alertChanged({ severity, subject, title }: ChangedAlert, event: string): void {
+    this.#metrics.events.inc({ event })
+    this.#log[alertLevels[severity]]({ event, subject, title }, 'alert')
   }
 
   /** A client's connection was closed, or not accepted, because there are too many. */
@@ -294,16 +270,6 @@ class EventReporter {
     const isRecent = nowMs - (this.#outagesLogged.get(where) ?? -Infinity) < outageLineMs
     if (!isRecent) this.#outagesLogged.set(where, nowMs)
     return isRecent
-  }
-
-  #emit(level: 'info' | 'warn' | 'error', event: OperatorEvent, message: string): void {
-    this.#metrics.events.inc({ event: event.event })
-    this.#log[level](event, message)
-  }
-
-  #alertOperator(event: OperatorEvent): void {
-    this.#metrics.alarms.inc({ kind: 'channel' })
-    this.#emit('error', event, 'operator needed')
   }
 }
 

@@ -80,6 +80,8 @@ test('an account that runs out is told of before, when, and after, and requests 
   const { text } = await send(`${gateway.adminUrl}/metrics`, { headers })
   assert.match(text, /^turnpike_balances_usd 100/m)
   assert.match(text, /^turnpike_accounts 1$/m)
+  for (const event of ['account.exhausted', 'account.exhausted.resolved'])
+    assert.ok(text.includes(`turnpike_events_total{event="${event}"} 1\n`), event)
 })
 
 test('a channel that is off and back, and a missing backup', async () => {

@@ -127,6 +127,7 @@ export async function openBench(startAt = '2026-11-21T12:00:00Z'): Promise<Alert
         readTime: () => clock.now(),
         runOutWithinMs: 86_400_000,
         backupMaxAgeMs: undefined,
+        onAlert: () => undefined,
         onBalances: () => undefined,
         onWaiting: () => undefined,
         onAttempt: () => undefined,
@@ -150,7 +151,11 @@ export async function openBench(startAt = '2026-11-21T12:00:00Z'): Promise<Alert
         facts: { subject },
       }))
       const firing = await readFiring(database)
-      await applyObservation(database, { kinds: [kind], findings, firing }, clock.now())
+      await applyObservation(
+        { database, onAlert: () => undefined },
+        { kinds: [kind], findings, firing },
+        clock.now(),
+      )
     },
     async pass(seconds, nodes, isHanging = false) {
       for (let passed = 0; passed < seconds; passed++) {

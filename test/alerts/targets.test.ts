@@ -162,7 +162,11 @@ test('the contact of an account gets no kind that is for the operator, and no fa
     const finding = { kind, subject: accountId, accountId, title: `Title ${kind}`, text, facts }
     const firing = await readFiring(bench.database)
     const observed = { kinds: [kind], findings: [finding], firing }
-    await applyObservation(bench.database, observed, bench.clock.now())
+    await applyObservation(
+      { database: bench.database, onAlert: () => undefined },
+      observed,
+      bench.clock.now(),
+    )
   }
   await bench.pass(2, [node])
   assert.deepEqual(

@@ -80,7 +80,7 @@ function raiseAlert(database: Database): Promise<void> {
     facts: { hours: null },
   } as const
   const observation = { kinds: ['backup.too_old'], findings: [finding], firing: [] } as const
-  return applyObservation(database, observation, Date.now())
+  return applyObservation({ database, onAlert: () => undefined }, observation, Date.now())
 }
 
 function saveFailedAudit(database: Database): Promise<unknown> {

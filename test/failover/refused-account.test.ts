@@ -71,8 +71,8 @@ for (const format of formats) {
         const alerts = lines.filter((line) => line['msg'] === 'operator needed')
         assert.equal(alerts.length, 1, 'one alert for the channel, not one per model or request')
         assert.deepEqual(
-          [alerts[0]?.['level'], alerts[0]?.['channel'], alerts[0]?.['event'], alerts[0]?.['why']],
-          ['error', main, `channel.${why}`, why],
+          [alerts[0]?.['level'], alerts[0]?.['channel'], alerts[0]?.['kind'], alerts[0]?.['why']],
+          ['error', main, 'channel', why],
         )
         assert.deepEqual(await gateway.health(), { code: 200, status: 'degraded' })
       } finally {

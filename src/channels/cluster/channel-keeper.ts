@@ -1,6 +1,6 @@
 /**
  * Connects the channel health of one running gateway: passes its effects to the prober, the history,
- * the alerts, the counters and the other nodes. Decides nothing about health. Invariant: a change
+ * the counters and log, and the other nodes. Decides nothing about health. Invariant: a change
  * takes effect at once, whether or not the store answers, and is written later.
  */
 import { type Clock, every, sleep, type Timer } from '../../base/clock.ts'
@@ -10,7 +10,6 @@ import type { Database } from '../../storage/database.ts'
 import type { Telemetry } from '../../telemetry/events.ts'
 import type { Snapshot } from '../channel.ts'
 import { explainAbsence, type LoadedSnapshot } from '../snapshot.ts'
-import { type ChannelAlerts, createChannelAlerts } from './channel-alerts.ts'
 import type { CheckRequest } from './channel-states.ts'
 import { saveCheckAnswer, type CheckAnswer, type CheckedModel } from './check-answers.ts'
 import { describeChange } from './channel-history.ts'
@@ -51,7 +50,6 @@ export class ChannelKeeper {
   readonly #parts: ChannelKeeperParts
   readonly #journal: ChannelJournal
   readonly #prober: Prober
-  readonly #alerts: ChannelAlerts
   readonly #publisher: Publisher
   /** By place: failures by class up to its last line of history. */
   readonly #reportedFailures = new Map<string, ReadonlyMap<string, number>>()
@@ -76,12 +74,6 @@ export class ChannelKeeper {
       failoverTokensMax: parts.failoverTokensMax,
       mayCheck: () => this.#publisher.mayCheck(),
       onEffect: (effect, place) => this.#applyEffect(effect, place),
-    })
-    this.#alerts = createChannelAlerts({
-      telemetry,
-      monotonic: () => clock.monotonic(),
-      snapshot,
-      state: (channel, model) => this.health.state(channel, model),
     })
     this.#publisher = new Publisher({
       database,
@@ -116,7 +108,6 @@ export class ChannelKeeper {
   follow(previous: Snapshot, next: Snapshot): void {
     this.health.follow(previous, next)
     this.#prober.follow(previous, next)
-    this.#alerts.review()
   }
 
   /** Resolves after a round with the store, whether it succeeded or not. */
@@ -139,20 +130,23 @@ export class ChannelKeeper {
     this.#publisher.start()
     this.health.follow(undefined, snapshot())
     this.health.restore(saved)
-    this.#alerts.review()
     this.#wakeTimer = every(clock, wakeIntervalMs, () => this.health.wake(), onError)
   }
 
   #applyEffect(effect: PlacedEffect, place: HealthPlace): void {
     if (effect.kind === 'probe') this.#prober.probe(place, effect)
-    else if (effect.kind === 'alert') this.#alerts.refused(effect.why, place)
+    else if (effect.kind === 'alert')
+      this.#parts.telemetry.channelRefused({ ...place, vendor: this.#vendorOf(place) }, effect.why)
     else {
       const { from, to, why } = effect
       this.#parts.telemetry.channelChanged(place.channel, { model: place.model, from, to, why })
       this.#noteChange(effect, place)
-      this.#alerts.changed(effect, place)
       void this.#publisher.save()
     }
+  }
+
+  #vendorOf({ channel }: HealthPlace): string {
+    return this.#parts.snapshot().channels.get(channel)?.vendor ?? ''
   }
 
   #noteChange(

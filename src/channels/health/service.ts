@@ -1,5 +1,5 @@
 /**
- * Whether a model is served, and by what: the one answer for /health, events and alerts. Pure. At this moment
+ * Whether a model is served, and by what: the one answer for /health and alerts. Pure. At this moment
  * it is `serviceOf` with `fitnessNow`; for alerts, which a short rest must not raise, `lastingService`.
  */
 import { isResumed, type Grade, type ShownMode } from './health-state.ts'

@@ -5,7 +5,6 @@
  */
 import { dayMs, every, minuteMs, type Timer } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
-import type { Database } from '../../storage/database.ts'
 import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { removeOldAlerts } from './alert-store.ts'
@@ -21,7 +20,6 @@ import { ChannelWatch, watchAccounts, watchBackups, type WatchOptions } from './
 
 export interface AlertingOptions extends WatchOptions {
   readonly random: Random
-  readonly database: Database
   readonly membership: Pick<Membership, 'addTask' | 'hasTask'>
   readonly sending: Sending
   /** The operator's name for this node. */
@@ -127,7 +125,7 @@ export class Alerting {
       look(accountsMs, (nowMs) => watchAccounts(options, nowMs)),
       look(accountsMs, () => this.#countWaiting()),
       look(minuteMs, (nowMs) => watchBackups(options, nowMs)),
-      look(minuteMs, (nowMs) => watchAudits(options.database, nowMs)),
+      look(minuteMs, (nowMs) => watchAudits(options, nowMs)),
       look(minuteMs, (nowMs) => this.#removeOld(nowMs)),
     ]
   }
@@ -136,7 +134,7 @@ export class Alerting {
     if (!this.#hasNewAudit) return
     this.#hasNewAudit = false
     try {
-      await watchAudits(this.#options.database, await this.#readTime())
+      await watchAudits(this.#options, await this.#readTime())
     } catch (error) {
       this.#hasNewAudit = true
       throw error

@@ -5,11 +5,10 @@
  * an alert.
  */
 import { dayMs } from '../../base/clock.ts'
-import type { Database } from '../../storage/database.ts'
 import type { AuditScope } from '../store/audit-forms.ts'
 import { listLatestByActor, readLatestResults, type AuditRun } from '../store/audit-store.ts'
 import type { Finding } from './alert-kind.ts'
-import { applyObservation, readFiring } from './raise.ts'
+import { applyObservation, readFiring, type RaiseOptions } from './raise.ts'
 
 const kind = 'ledger.audit_failed'
 /** Differences concern the whole installation. */
@@ -18,14 +17,15 @@ const notRunSubject = 'not_run'
 /** An audit that could not run is forgotten then, where its actor runs no other. */
 const notRunMs = dayMs
 
-export async function watchAudits(database: Database, nowMs: number): Promise<void> {
+export async function watchAudits(options: RaiseOptions, nowMs: number): Promise<void> {
+  const { database } = options
   const firing = await readFiring(database)
   const results = await readLatestResults(database)
   const attempts = await listLatestByActor(database, nowMs - notRunMs)
   const failed = results.filter(({ result }) => result === 'failed')
   const [stopped] = attempts.filter(({ result }) => result === 'not_run')
   const findings = [...failed.map(differences), ...(stopped === undefined ? [] : [notRun(stopped)])]
-  await applyObservation(database, { kinds: [kind], findings, firing }, nowMs)
+  await applyObservation(options, { kinds: [kind], findings, firing }, nowMs)
 }
 
 function differences({ id, scope, counts }: AuditRun): Finding {

@@ -41,9 +41,15 @@ export interface Observation {
   readonly firing: FiringAlerts
 }
 
+export interface RaiseOptions {
+  readonly database: Database
+  /** An alert began to fire, or is over; told on the node that found it. */
+  readonly onAlert: (alert: Alert, event: AlertEvent) => void
+}
+
 /** Raises the alerts that were found and are not firing; resolves those that are not found any more. */
 export async function applyObservation(
-  database: Database,
+  { database, onAlert }: RaiseOptions,
   { kinds, findings, firing }: Observation,
   nowMs: number,
 ): Promise<void> {
@@ -56,13 +62,15 @@ export async function applyObservation(
   const news = begun.slice(0, Math.min(room, changesPerRound))
   const ended = over.slice(0, changesPerRound)
   if (news.length === 0 && ended.length === 0) return
-  await database.transact(async (transaction) => {
-    const outbox = await openOutbox(transaction, nowMs)
-    for (const finding of news) await raise(transaction, finding, outbox)
+  const outbox = await database.transact(async (transaction) => {
+    const opened = await openOutbox(transaction, nowMs)
+    for (const finding of news) await raise(transaction, finding, opened)
     for (const alert of ended)
       if (await resolveAlert(transaction, alert.id, nowMs))
-        await outbox.add({ ...alert, resolvedAtMs: nowMs }, 'resolved')
+        await opened.add({ ...alert, resolvedAtMs: nowMs }, 'resolved')
+    return opened
   })
+  for (const { alert, event } of outbox.added) onAlert(alert, event)
 }
 
 async function raise(transaction: Transaction, finding: Finding, outbox: Outbox): Promise<void> {
@@ -78,15 +86,20 @@ async function raise(transaction: Transaction, finding: Finding, outbox: Outbox)
 
 interface Outbox {
   readonly nowMs: number
+  /** Whatever targets there are. */
+  readonly added: readonly { readonly alert: Alert; readonly event: AlertEvent }[]
   add(alert: Alert, event: AlertEvent): Promise<void>
 }
 
 async function openOutbox(transaction: Transaction, nowMs: number): Promise<Outbox> {
   const targets = await listTargets(transaction, { afterName: '', countMax: targetsMax })
   const waiting = await countWaiting(transaction)
+  const added: { readonly alert: Alert; readonly event: AlertEvent }[] = []
   return {
     nowMs,
+    added,
     async add(alert, event) {
+      added.push({ alert, event })
       for (const target of targets) {
         if (!wants(target, alert)) continue
         const recipient = await recipientOf(transaction, target, alert)

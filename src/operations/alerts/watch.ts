@@ -24,10 +24,9 @@ import {
 import { keyOf, type Alert, type Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
 import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
-import { applyObservation, readFiring, type FiringAlerts } from './raise.ts'
+import { applyObservation, readFiring, type FiringAlerts, type RaiseOptions } from './raise.ts'
 
-export interface WatchOptions {
-  readonly database: Database
+export interface WatchOptions extends RaiseOptions {
   /** 0 = no projection. */
   readonly runOutWithinMs: number
   /** Undefined: backups are not watched. */
@@ -42,15 +41,15 @@ const accountsPerPage = 200
 
 /** Looks at channels one time after the other. A gateway publishes within a second what it has loaded. */
 export class ChannelWatch {
-  readonly #database: Database
+  readonly #options: WatchOptions
   #missingBefore: ReadonlySet<string> = new Set()
 
-  constructor({ database }: WatchOptions) {
-    this.#database = database
+  constructor(options: WatchOptions) {
+    this.#options = options
   }
 
   async look(nowMs: number): Promise<void> {
-    const database = this.#database
+    const { database } = this.#options
     const nodes = (await listNodes(database)).filter((node) => isRunning(node, nowMs))
     // Without a running gateway nothing is known, and nothing has changed.
     if (nodes.length === 0) return
@@ -65,7 +64,7 @@ export class ChannelWatch {
         isSecondTime || known.has(keyOf('model.no_usable_channel', model)),
     )
     const findings = findChannelConditions(lines, missing, known)
-    await applyObservation(database, { kinds: channelKinds, findings, firing }, nowMs)
+    await applyObservation(this.#options, { kinds: channelKinds, findings, firing }, nowMs)
   }
 
   /** Models without any state of a gateway; two times, because a change of the catalogue takes a moment. */
@@ -112,7 +111,7 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
     }
     afterId = page.nextId
   }
-  await applyObservation(database, { kinds: accountKinds, findings, firing }, nowMs)
+  await applyObservation(options, { kinds: accountKinds, findings, firing }, nowMs)
   onBalances(sums.figures())
 }
 
@@ -162,7 +161,7 @@ export async function watchBackups(options: WatchOptions, nowMs: number): Promis
   const isOld =
     backupMaxAgeMs !== undefined && (lastMs === undefined || nowMs - lastMs > backupMaxAgeMs)
   const findings = isOld ? [backupTooOld(lastMs, nowMs)] : []
-  await applyObservation(database, { kinds, findings, firing }, nowMs)
+  await applyObservation(options, { kinds, findings, firing }, nowMs)
 }
 
 function backupTooOld(lastMs: number | undefined, nowMs: number): Finding {
