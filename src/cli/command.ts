@@ -36,7 +36,7 @@ export function storeWork(store: StoreUse, work: (run: StoreRun & Given) => Prom
 /** Makes the work of a command on this host only. */
 export function hostWork(work: Work): Work {
   return (given) => {
-    requireThisHost(given.options, 'Run it on the host of the gateway, with --local.')
+    requireThisHost(given.options)
     return work(given)
   }
 }

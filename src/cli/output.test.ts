@@ -17,41 +17,23 @@ const rows = [
   ['alpha-reserve', 'on', null],
 ]
 
-test('fits a table into a terminal by wrapping its last columns', () => {
-  const table = formatTable(heading, rows, '', 48)
-  assert.equal(
-    table,
-    [
-      'channel        state  why',
-      'alpha-main     off    the vendor refused the',
-      '                      credential, and then the',
-      '                      reserve',
-      'alpha-reserve  on     –',
-    ].join('\n'),
-  )
-})
-
 test('keeps one line per row where the output is no terminal', () => {
   assert.equal(formatTable(heading, rows, '').split('\n').length, 3)
   assert.equal(formatTable(heading, rows, '', 200), formatTable(heading, rows, ''))
 })
 
-test('shows one block per row where not even the longest words fit', () => {
-  const table = formatTable(heading, rows, '', 20)
-  assert.match(
+test('shows one block per row, with every character, where the terminal is too narrow', () => {
+  const table = formatTable(heading, rows, '', 48)
+  assert.equal(
     table,
-    /^channel {2}alpha-main\nstate {4}off\nwhy {6}the vendor .* reserve\n\nchannel/,
+    [
+      'channel  alpha-main',
+      'state    off',
+      'why      the vendor refused the credential, and then the reserve',
+      '',
+      'channel  alpha-reserve',
+      'state    on',
+      'why      –',
+    ].join('\n'),
   )
-})
-
-test('loses no character at any width', () => {
-  const long = 'x'.repeat(90)
-  for (let width = 10; width < 140; width += 1) {
-    const table = formatTable(heading, [...rows, ['c', long, `${long}, end`]], '', width)
-    assert.equal(table.match(/x/g)?.length, 180)
-    for (const word of ['credential,', 'reserve', 'alpha-main', 'end'])
-      assert.match(table, RegExp(word))
-    const isTable = /^channel +state/.test(table)
-    if (isTable) for (const line of table.split('\n')) assert.ok(line.length <= width)
-  }
 })

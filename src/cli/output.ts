@@ -2,15 +2,14 @@
  * Output for people: tables, `name  value` lines, ages. The invariant: names that operators or clients
  * chose cannot move a terminal's cursor.
  */
-import { layOut } from './table-layout.ts'
 import { plainText } from '../base/plain-text.ts'
 
 /** A cell. Null and undefined show as a dash. */
 export type Cell = string | number | boolean | null | undefined | readonly string[]
 
 /**
- * Formats rows below a heading, or returns `empty` where there are no rows. The table fits the terminal;
- * in a pipe or a file each row is one line.
+ * Formats rows below a heading, or returns `empty` where there are no rows. Where the table is wider than
+ * the terminal, each row is a block of `name  value` lines; in a pipe or a file it is always one line.
  */
 export function formatTable(
   heading: readonly string[],
@@ -19,11 +18,23 @@ export function formatTable(
   width: number | undefined = terminalWidth(),
 ): string {
   if (rows.length === 0) return empty
-  return layOut(
-    heading,
-    rows.map((row) => row.map(cellText)),
-    width,
+  const lines = [heading, ...rows.map((row) => row.map(cellText))]
+  const widths = heading.map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? '').length)),
   )
+  const total = widths.reduce((sum, one) => sum + one + gap.length, -gap.length)
+  if (width !== undefined && total > width) return rows.map(blockWith(heading)).join('\n\n')
+  return lines
+    .map((line) => widths.map((one, column) => (line[column] ?? '').padEnd(one)))
+    .map((cells) => cells.join(gap).trimEnd())
+    .join('\n')
+}
+
+const gap = '  '
+
+function blockWith(heading: readonly string[]) {
+  return (row: readonly Cell[]): string =>
+    formatFields(Object.fromEntries(heading.map((name, column) => [name, row[column]])))
 }
 
 /** Undefined where standard output is no terminal. */
@@ -35,14 +46,14 @@ function terminalWidth(): number | undefined {
 export function formatFields(fields: Readonly<Record<string, Cell>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length))
   return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd())
+    .map(([name, value]) => `${name.padEnd(width)}${gap}${cellText(value)}`.trimEnd())
     .join('\n')
 }
 
 function cellText(value: Cell): string {
   if (value === null || value === undefined) return '–'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  const text = typeof value === 'object' ? value.join(', ') : plainText(value)
+  const text = typeof value === 'object' ? value.join(', ') || '–' : plainText(value)
   return text.replace(/\p{C}/gu, '�')
 }
 

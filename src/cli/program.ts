@@ -7,7 +7,6 @@ import { alertCommands } from './commands/alerts.ts'
 import { catalogueCommands } from './commands/catalogue.ts'
 import { channelCommands } from './commands/channels.ts'
 import { consoleCommand } from './commands/console.ts'
-import { contextCommands } from './commands/contexts.ts'
 import { gatewayCommands } from './commands/gateway.ts'
 import { keyCommands } from './commands/keys.ts'
 import { reportCommand, requestCommands } from './commands/requests.ts'
@@ -25,7 +24,6 @@ const sections: Readonly<Record<string, readonly CommandRow[]>> = {
   'Accounts and keys:': [...accountCommands, ...keyCommands, reportCommand, ...requestCommands],
   'Alerts:': alertCommands,
   'Store:': storeCommands,
-  'Servers:': contextCommands,
 }
 
 /** What commands with a first word in common are for. */
@@ -39,7 +37,6 @@ const groups = {
   request: 'see what became of requests',
   alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',
   store: 'move the store to another database',
-  context: 'save servers with their admin tokens, and choose the one that commands use',
 }
 
 /**
@@ -68,7 +65,6 @@ export function buildProgram({ wantsJson }: { readonly wantsJson: boolean }): Co
     .option('--config <path>', 'settings file (default: turnpike.yaml in this folder)')
     .option('--json', 'print one JSON document, for scripts')
     .option('--server <url>', 'work through the admin API at this address')
-    .option('--context <name>', 'work through the server that was saved under this name')
     .option('--local', 'work on the store of this host, whatever is set up')
     .helpOption('-h, --help', 'show help; works after every command')
     .configureHelp({
@@ -94,7 +90,7 @@ Examples:
   turnpike key create acme                        create a key for it
   turnpike doctor                                 find problems
 
-From another machine: set TURNPIKE_SERVER and TURNPIKE_TOKEN, or save the server: turnpike context add.
+From another machine: set TURNPIKE_SERVER and TURNPIKE_TOKEN.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
     )
   for (const [heading, rows] of Object.entries(sections)) {

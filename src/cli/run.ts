@@ -2,15 +2,13 @@
  * A command's run: it calls endpoints' operations on the store of this host, or through the admin API of a
  * server, with the same outcome. A command does not know which.
  */
-import { commandClock } from '../base/clock.ts'
 import type { Endpoint, StreamEndpoint } from '../operations/endpoint.ts'
 import type { Outcome } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
 import { backupStore, type BackupView } from '../operations/store/backup.ts'
-import { findPlace, type Place } from './place.ts'
-import { withProgress, type ProgressSite } from './progress.ts'
+import { findServer } from './place.ts'
 import { backupFrom } from './remote/backup.ts'
-import { callServer, streamServer } from './remote/server.ts'
+import { callServer, streamServer, type ServerPlace } from './remote/server.ts'
 import { withStore, type Given, type StoreUse } from './store-run.ts'
 
 /** Writes a piece of text; resolves when more may follow. */
@@ -38,23 +36,19 @@ export interface Run extends Given {
 /** What a place can do; all else is the same everywhere. */
 type Calls = Pick<Run, 'call' | 'stream' | 'backup'>
 
-/** Runs `work` where the command line, the environment or the current context says. */
+/** Runs `work` where the command line or the environment says. */
 export async function withRun<Value>(
   given: Given,
   use: StoreUse,
   work: (run: Run) => Promise<Value>,
 ): Promise<Value> {
-  const place = findPlace(given.options)
-  const site = progressSite(given)
+  const server = findServer(given.options)
   const runWith = (calls: Calls): Promise<Value> => {
-    const call: Calls['call'] = (endpoint, input) =>
-      withProgress(site, () => calls.call(endpoint, input))
     const callAll: Run['callAll'] = (endpoint, input = {}, countMax = Infinity) =>
-      readPages(call, endpoint, { input, countMax })
-    const backup: Calls['backup'] = (asked) => withProgress(site, () => calls.backup(asked))
-    return work({ ...given, call, callAll, stream: calls.stream, backup })
+      readPages(calls.call, endpoint, { input, countMax })
+    return work({ ...given, ...calls, callAll })
   }
-  if (place.kind === 'server') return runWith(serverCalls(place))
+  if (server !== undefined) return runWith(serverCalls(server))
   return withStore(given, use, ({ context }) =>
     runWith({
       call: (endpoint, input) => endpoint.operation(context, { ...input, ...endpoint.fixed }),
@@ -65,17 +59,12 @@ export async function withRun<Value>(
   )
 }
 
-function serverCalls(place: Extract<Place, { kind: 'server' }>): Calls {
+function serverCalls(place: ServerPlace): Calls {
   return {
     call: (endpoint, input) => callServer(place, endpoint, input),
     stream: (endpoint, input, write) => streamServer(place, endpoint, input, write),
     backup: (asked) => backupFrom(place, asked),
   }
-}
-
-function progressSite({ options }: Given): ProgressSite | undefined {
-  if (options['json'] === true || !process.stderr.isTTY) return undefined
-  return { clock: commandClock, write: (text) => void process.stderr.write(text) }
 }
 
 async function readPages<Item>(

@@ -95,7 +95,7 @@ describe('tasks of an operator', () => {
   async function type(line: string): Promise<string> {
     const given = filledIn(line)
     const { folder } = program
-    const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(folder, 'config') }
+    const env = { PATH: process.env['PATH'] }
     const [failure, out] = await new Promise<[Error | null, string]>((resolve) => {
       execFile('sh', ['-c', given], { cwd: folder, env }, (error, stdout) =>
         resolve([error, stdout]),
@@ -158,13 +158,17 @@ describe('tasks of an operator', () => {
   for (const { title, parts } of tasks)
     it(title, async () => {
       let out = ''
+      /** What the page has set so far: each command runs in a shell of its own. */
+      const exports: string[] = []
       for (const part of parts) {
         if (part.kind === 'request') assert.equal(await request(part.model), part.status)
         else if (part.kind === 'text') assertShows(out, part.lines)
         else if (part.kind === 'counts') await writeCounts()
         else {
           out = ''
-          for (const line of part.lines) out += await type(line)
+          for (const line of part.lines)
+            if (line.startsWith('export ')) exports.push(line)
+            else out += await type([...exports, line].join('\n'))
         }
       }
     })

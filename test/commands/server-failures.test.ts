@@ -73,7 +73,7 @@ describe('a server', () => {
     const problem = { code: 'access.credential_invalid', detail: 'Incorrect API key provided.' }
     const address = await serve(json(401, problem, 'application/problem+json'))
     const refused =
-      /^turnpike: http:\/\/127\S+ refuses the admin token: .* TURNPIKE_TOKEN.* context add/
+      /^turnpike: http:\/\/127\S+ refuses the admin token: .* TURNPIKE_TOKEN/
     assertFailed(await type('account list', address), refused)
     const { out } = await type('account list --json', address)
     const { error } = JSON.parse(out) as { error: { code: string } }

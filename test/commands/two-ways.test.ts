@@ -21,7 +21,6 @@ const localOnly = new Set([
   'completion',
   'console',
   'help',
-  ...['add', 'list', 'use', 'remove', 'show'].map((word) => `context ${word}`),
 ])
 
 const prices = JSON.stringify({

@@ -157,7 +157,7 @@ function parseJson(body: string): unknown {
 }
 
 function tokenRefused({ origin }: URL): string {
-  return `${origin} refuses the admin token: it is unknown, revoked or expired. Give another one in TURNPIKE_TOKEN, or save it: turnpike context add NAME --server ${origin}`
+  return `${origin} refuses the admin token: it is unknown, revoked or expired. Give another one in TURNPIKE_TOKEN.`
 }
 
 function unknownEndpoint(url: URL, { method, path }: Pick<RequestRow, 'method' | 'path'>): string {
