@@ -72,6 +72,8 @@ export function readDocument(text: string): ReadDocument {
     if (error instanceof RangeError) return onlyMistake('the file is nested too deeply')
     if (error instanceof ReferenceError)
       return onlyMistake(`the file's aliases cannot be followed: ${error.message}`)
+    if (error instanceof Error && error.message.startsWith('Merge sources'))
+      return onlyMistake('<< needs a mapping or a list of mappings, such as the alias *name')
     throw error
   }
   const place = (path: Path, prefer: 'key' | 'value'): { line: number; column: number } =>
@@ -115,50 +117,22 @@ function duplicateKeys(document: Document.Parsed, lines: LineCounter): readonly 
   return mistakes
 }
 
-/** Finds aliases and merges that lead nowhere. The conversion to plain data would throw without a line. */
+/** Finds aliases that lead nowhere. The conversion to plain data would throw without a line. */
 function aliasMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
-  const anchors = new Map<string, Node>()
+  const anchors = new Set<string>()
   const mistakes: Mistake[] = []
-  const complain = (offset: number, message: string): void => {
-    mistakes.push({ ...position(lines, offset), path: '', message })
-  }
   visit(document, {
     Alias(_key, alias) {
       const { source } = alias
-      if (!anchors.has(source))
-        complain(offsetOf(alias) ?? 0, `there is no &${source} before *${source}`)
+      if (anchors.has(source)) return
+      const message = `there is no &${source} before *${source}`
+      mistakes.push({ ...position(lines, offsetOf(alias) ?? 0), path: '', message })
     },
     Node(_key, node) {
-      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node)
-    },
-    Pair(_key, { key, value }) {
-      if (isMergeKey(key) && !isMergeable(value, anchors))
-        complain(
-          offsetOf(value) ?? offsetOf(key) ?? 0,
-          '<< needs a mapping or a list of mappings, such as the alias *name',
-        )
+      if (!isAlias(node) && node.anchor !== undefined) anchors.add(node.anchor)
     },
   })
   return mistakes
-}
-
-/** A quoted << is an ordinary key. */
-function isMergeKey(key: unknown): boolean {
-  return isScalar(key) && typeof key.value === 'symbol' && key.value.description === '<<'
-}
-
-function isMergeable(value: unknown, anchors: ReadonlyMap<string, Node>): boolean {
-  const source = behindAlias(value, anchors)
-  if (!isSeq(source)) return isMap(source) || isAlias(source)
-  return source.items.every((item) => {
-    const target = behindAlias(item, anchors)
-    return isMap(target) || isAlias(target)
-  })
-}
-
-/** Follows an alias. Returns the alias itself where it leads nowhere, which is reported elsewhere. */
-function behindAlias(node: unknown, anchors: ReadonlyMap<string, Node>): unknown {
-  return isAlias(node) ? (anchors.get(node.source) ?? node) : node
 }
 
 function onlyMistake(message: string): ReadDocument {
