@@ -4,55 +4,57 @@
  * memory.
  */
 import { runInThread, ThreadMemoryError } from '../base/thread.ts'
-import { readCatalogueFile, type CatalogueFile } from './catalogue/file.ts'
+import { readCatalogueFile } from './catalogue/file.ts'
 import { conflict, invalid } from './operation.ts'
-import { readPriceList, type PriceList } from './prices/community-list.ts'
-import { readVendorCounts, type VendorExport } from './reconcile/vendor-counts.ts'
-import type { Bucket } from './reconcile/vendor-files.ts'
+import { readPriceList } from './prices/community-list.ts'
+import { readVendorCounts } from './reconcile/vendor-counts.ts'
 
-export type FileOrder =
-  | { readonly kind: 'catalogue'; readonly text: string }
-  | { readonly kind: 'price_list'; readonly text: string }
-  | { readonly kind: 'vendor_counts'; readonly texts: readonly string[]; readonly period: Bucket }
+/** Each takes text and returns plain data, which a thread can post. */
+const readers = {
+  catalogue: readCatalogueFile,
+  priceList: readPriceList,
+  vendorCounts: readVendorCounts,
+}
+
+type Readers = typeof readers
+
+/** What a thread is to read. */
+export interface FileOrder {
+  readonly kind: keyof Readers
+  readonly given: readonly unknown[]
+}
 
 /** A thread takes longer to start than a file of this length takes to be read. */
 const smallLengthMax = 16_384
 const heapMbMax = 1_024
 const waitingMax = 8
 
-export function readCatalogueText(text: string): Promise<CatalogueFile> {
-  return text.length <= smallLengthMax
-    ? Promise.resolve(readCatalogueFile(text))
-    : readInTurn<CatalogueFile>({ kind: 'catalogue', text })
-}
-
-/** Resolves with the list, or with the mistake in the file. */
-export function readPriceText(text: string): Promise<PriceList | string> {
-  return text.length <= smallLengthMax
-    ? Promise.resolve(readPriceList(text))
-    : readInTurn<PriceList | string>({ kind: 'price_list', text })
-}
-
-/** Resolves with the counts, or with the mistake in the files. */
-export function readVendorTexts(
-  texts: readonly string[],
-  period: Bucket,
-): Promise<VendorExport | string> {
+/** Resolves with what the reader of this kind returns: the content, or what is wrong with the file. */
+export async function readFile<Kind extends keyof Readers>(
+  kind: Kind,
+  ...given: Parameters<Readers[Kind]>
+): Promise<ReturnType<Readers[Kind]>> {
+  const texts = given.flat().filter((one) => typeof one === 'string')
   const length = texts.reduce((sum, text) => sum + text.length, 0)
-  return length <= smallLengthMax
-    ? Promise.resolve(readVendorCounts(texts, period))
-    : readInTurn<VendorExport | string>({ kind: 'vendor_counts', texts, period })
+  const read = length <= smallLengthMax ? carryOut({ kind, given }) : readInTurn({ kind, given })
+  return (await read) as ReturnType<Readers[Kind]>
+}
+
+/** Reads here and now. */
+export function carryOut({ kind, given }: FileOrder): unknown {
+  const read = readers[kind] as (...texts: readonly unknown[]) => unknown
+  return read(...given)
 }
 
 let waitingCount = 0
 let last: Promise<unknown> = Promise.resolve()
 
-async function readInTurn<Result>(order: FileOrder): Promise<Result> {
+async function readInTurn(order: FileOrder): Promise<unknown> {
   if (waitingCount >= waitingMax)
     throw conflict('Several large files are being read already. Try again when they are done.')
   waitingCount++
   const url = new URL('./read-file-thread.ts', import.meta.url)
-  const turn = last.then(() => runInThread<Result>(url, { order, heapMbMax }))
+  const turn = last.then(() => runInThread<unknown>(url, { order, heapMbMax }))
   last = turn.catch(() => undefined)
   try {
     return await turn

@@ -43,7 +43,7 @@ import {
 import { currentPrices, readVersions } from '../prices/versions.ts'
 import { inFileOrder, type Catalogue } from './review.ts'
 import { invalidFile, noInput, operation, type OperationContext } from '../operation.ts'
-import { readCatalogueText } from '../read-file.ts'
+import { readFile } from '../read-file.ts'
 
 const applyInput = z.strictObject({
   text: z.string().describe('The catalogue file (YAML).'),
@@ -63,7 +63,7 @@ export type ApplyResult = Answer<typeof appliedForm>
 export const applyCatalogue = operation(
   { input: applyInput, answer: appliedForm },
   async (context, { text, dry_run: isDryRun }) => {
-    const file = await readCatalogueText(text)
+    const file = await readFile('catalogue', text)
     if (file.kind === 'mistakes') throw hasMistakes(file.list)
     // A dry run writes nothing, so it takes no lock.
     if (isDryRun)

@@ -35,7 +35,7 @@ import {
   timeText,
   type OperationContext,
 } from '../operation.ts'
-import { readPriceText } from '../read-file.ts'
+import { readFile } from '../read-file.ts'
 import { inputLimitOf, pricesOf, type ListedModel, type PriceList } from './community-list.ts'
 
 const importInput = z.strictObject({
@@ -96,7 +96,7 @@ export const importPrices = operation(
     const { valid_from: validFromMs } = given
     if (validFromMs !== undefined && validFromMs < nowMs)
       throw invalidField('valid_from', 'must not be in the past')
-    const list = await readPriceText(given.text)
+    const list = await readFile('priceList', given.text)
     if (typeof list === 'string') throw invalid(`The file is not a price list: ${list}.`)
     return context.database.transact(async (transaction) => {
       const catalogue = await readCatalogue(transaction)

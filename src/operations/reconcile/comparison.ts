@@ -10,8 +10,8 @@ import { usd, type Answer } from '../answer-forms.ts'
 import {
   addVendorCounts,
   vendorFigures,
-  type VendorCounts,
   type VendorExport,
+  type VendorSums,
 } from './vendor-counts.ts'
 import { groupNames } from './vendor-names.ts'
 
@@ -58,13 +58,10 @@ export const comparisonShape = {
   has_more_pages: z.boolean(),
 }
 
-const comparisonForm = z.strictObject(comparisonShape)
-const usdForm = z.strictObject(usdShape)
-
-type Comparison = Answer<typeof comparisonForm>
+type Comparison = Answer<z.ZodObject<typeof comparisonShape>>
 type ReconciledModel = Answer<typeof modelForm>
 type ReconciledFigure = Answer<typeof figureForm>
-type ReconciledUsd = Answer<typeof usdForm>
+type ReconciledUsd = Pick<ReconciledModel, keyof typeof usdShape>
 
 /** Compares sums by the catalogue's ids with the vendor's counts by its names, `namesOf` a model. */
 export function compareSums(
@@ -116,8 +113,6 @@ function hasUsage(figures: readonly ReconciledFigure[], vendorUsd: string | null
   return figures.some(({ vendor }) => vendor !== 0) || (vendorUsd ?? '0') !== '0'
 }
 
-type VendorSums = Omit<VendorCounts, 'model'>
-
 function compareModel(
   vendor: VendorSums,
   sums: readonly ChannelSums[],
@@ -139,29 +134,25 @@ function compareUsd(vendorPicos: Picos | undefined, sums: readonly ChannelSums[]
   }
 }
 
-/** Lists the figures that the vendor gives, and our classes that none of them contains. */
+/** Lists the figures that the vendor gives, and ours that none of them contains. */
 function compareCounts(
-  { requests, figures }: VendorSums,
+  { figures }: VendorSums,
   sums: readonly ChannelSums[],
 ): readonly ReconciledFigure[] {
-  const expectedOf = (figure: string): number =>
-    sumNumbers(sums, ({ counts }) =>
-      sumNumbers(vendorFigures[figure] ?? [], (usageClass) => counts[usageClass] ?? 0),
-    )
   const counted = new Set([...figures.keys()].flatMap((figure) => vendorFigures[figure] ?? []))
-  const others = usageClasses.filter((one) => !counted.has(one) && expectedOf(one) > 0)
-  const expectedRequests = sumNumbers(sums, (sum) => sum.requests)
-  return [
-    ...(requests === undefined && expectedRequests === 0
-      ? []
-      : [{ figure: 'requests', vendor: requests ?? null, expected: expectedRequests }]),
-    ...[...figures].map(([figure, count]) => ({
+  const others = usageClasses.filter((one) => !counted.has(one))
+  return [...new Set(['requests', ...figures.keys(), ...others])]
+    .map((figure) => ({
       figure,
-      vendor: count,
-      expected: expectedOf(figure),
-    })),
-    ...others.map((figure) => ({ figure, vendor: null, expected: expectedOf(figure) })),
-  ]
+      vendor: figures.get(figure) ?? null,
+      expected: sumNumbers(sums, (sum) => countOf(sum, figure)),
+    }))
+    .filter(({ vendor, expected }) => vendor !== null || expected > 0)
+}
+
+function countOf({ requests, counts }: ChannelSums, figure: string): number {
+  if (figure === 'requests') return requests
+  return sumNumbers(vendorFigures[figure] ?? [], (usageClass) => counts[usageClass] ?? 0)
 }
 
 function sumNumbers<Item>(items: readonly Item[], read: (item: Item) => number): number {

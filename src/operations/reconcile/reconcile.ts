@@ -20,7 +20,7 @@ import { readStoreTime } from '../../storage/node-store.ts'
 import { moment, type Answer } from '../answer-forms.ts'
 import { fromTime, untilTime } from '../input.ts'
 import { invalid, invalidField, notFound, operation, timeText } from '../operation.ts'
-import { readVendorTexts } from '../read-file.ts'
+import { readFile } from '../read-file.ts'
 import { readUncleanStops, uncleanStopForm } from '../unclean-stops.ts'
 import { comparisonShape, compareSums } from './comparison.ts'
 
@@ -56,7 +56,7 @@ export const reconcileChannel = operation(
   async (context, { channel, from, to, vendor_counts }) => {
     if (from >= to) throw invalidField('to', 'must be after from')
     const texts = vendor_counts === undefined ? [] : [vendor_counts].flat()
-    const vendor = await readVendorTexts(texts, { fromMs: from, toMs: to })
+    const vendor = await readFile('vendorCounts', texts, { fromMs: from, toMs: to })
     if (typeof vendor === 'string') throw invalid(`The vendor's counts cannot be read: ${vendor}.`)
     const nowMs = await readStoreTime(context.database, context.clock)
     return context.database.snapshot(async (snapshot) => {

@@ -17,9 +17,8 @@ function read(...texts: readonly string[]): VendorExport {
 
 /** The counts as plain data. */
 function counted(...texts: readonly string[]) {
-  return read(...texts).counts.map(({ model, requests, figures, costPicos }) => ({
+  return read(...texts).counts.map(({ model, figures, costPicos }) => ({
     model,
-    ...(requests !== undefined && { requests }),
     ...Object.fromEntries(figures),
     ...(costPicos !== undefined && { costPicos }),
   }))

@@ -78,12 +78,13 @@ const describingColumns: ReadonlySet<string> = new Set([
 export interface VendorCounts {
   /** The vendor's name for it; empty where a cost belongs to no model. */
   readonly model: string
-  readonly requests: number | undefined
-  /** By the name of the figure. */
+  /** By the name of the figure; `requests` is one. */
   readonly figures: ReadonlyMap<string, number>
   /** What the vendor bills; undefined where it does not say. */
   readonly costPicos: Picos | undefined
 }
+
+export type VendorSums = Omit<VendorCounts, 'model'>
 
 export interface VendorExport {
   readonly counts: readonly VendorCounts[]
@@ -98,7 +99,7 @@ export interface VendorExport {
 /** Adds up the rows of these files that lie in the period, by model; text is what is wrong. */
 export function readVendorCounts(texts: readonly string[], period: Bucket): VendorExport | string {
   if (new Set(texts).size < texts.length) return 'the same file is given twice'
-  const byModel = new Map<string, Sums>()
+  const byModel = new Map<string, VendorSums>()
   const notCompared = new Set<string>()
   let rowsOutside = 0
   const pages: VendorPage[] = []
@@ -115,32 +116,17 @@ export function readVendorCounts(texts: readonly string[], period: Bucket): Vend
       if (typeof read === 'string') return `${place}${row.title}: ${read}`
       for (const name of read.notCompared) notCompared.add(name)
       if (where === 'outside') rowsOutside++
-      else if (!isEmpty(read)) addRow(byModel, read)
+      else if (!isEmpty(read))
+        byModel.set(read.model, addVendorCounts([byModel.get(read.model) ?? noCounts, read]))
     }
   }
-  const counts = [...byModel].map(([model, { counts: sums, costPicos }]) => {
-    const requests = sums.get('requests')
-    sums.delete('requests')
-    return { model, requests, figures: sums, costPicos }
-  })
+  const counts = [...byModel].map(([model, sums]) => ({ model, ...sums }))
   return { counts, notCompared: [...notCompared], rowsOutside, hasMore: isPageMissing(pages) }
 }
 
-interface Sums {
-  readonly counts: Map<string, number>
-  costPicos: Picos | undefined
-}
-
 /** The CSV of the chat vendor has rows for times without usage. */
-function isEmpty({ model, counts, costPicos }: ReadRow): boolean {
-  return model === '' && costPicos === undefined && [...counts.values()].every((one) => one === 0)
-}
-
-function addRow(byModel: Map<string, Sums>, { model, counts, costPicos }: ReadRow): void {
-  const sums = byModel.get(model) ?? { counts: new Map<string, number>(), costPicos: undefined }
-  byModel.set(model, sums)
-  for (const [name, count] of counts) sums.counts.set(name, (sums.counts.get(name) ?? 0) + count)
-  if (costPicos !== undefined) sums.costPicos = addPicos(sums.costPicos ?? zeroPicos, costPicos)
+function isEmpty({ model, figures, costPicos }: ReadRow): boolean {
+  return model === '' && costPicos === undefined && [...figures.values()].every((one) => one === 0)
 }
 
 /** A row without a time counts, whatever the period. */
@@ -150,23 +136,20 @@ function placeOf(bucket: Bucket | undefined, period: Bucket): 'inside' | 'outsid
   return bucket.fromMs >= period.fromMs && bucket.toMs <= period.toMs ? 'inside' : 'across'
 }
 
-/** Adds up the counts of several names. */
-export function addVendorCounts(counts: readonly VendorCounts[]): Omit<VendorCounts, 'model'> {
+const noCounts: VendorSums = { figures: new Map(), costPicos: undefined }
+
+/** Adds up the counts of several rows or names. */
+export function addVendorCounts(counts: readonly VendorSums[]): VendorSums {
   const figures = new Map<string, number>()
-  let requests: number | undefined
   let costPicos: Picos | undefined
   for (const one of counts) {
-    if (one.requests !== undefined) requests = (requests ?? 0) + one.requests
     if (one.costPicos !== undefined) costPicos = addPicos(costPicos ?? zeroPicos, one.costPicos)
     for (const [name, count] of one.figures) figures.set(name, (figures.get(name) ?? 0) + count)
   }
-  return { requests, figures, costPicos }
+  return { figures, costPicos }
 }
 
-interface ReadRow {
-  readonly model: string
-  readonly counts: ReadonlyMap<string, number>
-  readonly costPicos: Picos | undefined
+interface ReadRow extends VendorCounts {
   readonly notCompared: readonly string[]
 }
 
@@ -175,7 +158,7 @@ const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value', 'a
 const currencyColumns: readonly string[] = ['currency', 'amount.currency', 'amount_currency']
 
 function readRow({ fields }: VendorRow): ReadRow | string {
-  const counts = new Map<string, number>()
+  const figures = new Map<string, number>()
   const notCompared: string[] = []
   const isOrganization = isOfOrganization(fields)
   for (const [name, value] of Object.entries(fields)) {
@@ -187,11 +170,11 @@ function readRow({ fields }: VendorRow): ReadRow | string {
     if (value === '' || value === null) continue
     const count = Number(value)
     if (!Number.isSafeInteger(count) || count < 0) return `${name} must be a whole number`
-    counts.set(figure, (counts.get(figure) ?? 0) + count)
+    figures.set(figure, (figures.get(figure) ?? 0) + count)
   }
   const costPicos = readCost(fields)
   if (typeof costPicos === 'string') return costPicos
-  const row = { model: modelOf(fields), counts, costPicos, notCompared }
+  const row = { model: modelOf(fields), figures, costPicos, notCompared }
   if (row.model === '' && costPicos === undefined && !isEmpty(row))
     return 'model is missing; export the figures by model (group_by of an API)'
   return row
