@@ -1,6 +1,6 @@
 /**
- * Columns of tables and lines of facts, read from answers: which fields of an item show, under which
- * heading, in which order.
+ * Answers as text for people: lines of facts, and tables. All fields of an answer show under their names;
+ * columns choose some of them, with a heading and an order.
  */
 import { isObject } from '../base/object.ts'
 import { formatFields, formatTable, type Cell } from './output.ts'
@@ -15,39 +15,45 @@ type Path<Item> = {
 export type Column<Item> =
   Path<Item> | readonly [heading: string, of: Path<Item> | ((item: Item) => Cell)]
 
-/** Columns; false stands for one that is left out this time. */
-type Columns<Item> = readonly (Column<Item> | false)[]
-
 /** Formats items as a table, or returns `empty` where there are none. */
 export function tableOf<Item>(
   items: readonly Item[],
-  given: Columns<NoInfer<Item>>,
+  columns: readonly Column<NoInfer<Item>>[],
   empty = '',
 ): string {
-  const columns = given.filter((column) => column !== false)
   const rows = items.map((item) => columns.map((column) => cellOf(item, column)))
   return formatTable(columns.map(headingOf), rows, empty)
 }
 
-/** Formats chosen fields of an item, one in a line. */
-export function linesOf<Item>(item: Item, given: Columns<NoInfer<Item>>): string {
-  const columns = given.filter((column) => column !== false)
-  return formatFields(
-    Object.fromEntries(columns.map((column) => [headingOf(column), cellOf(item, column)])),
+/**
+ * Formats all fields of an answer, one in a line; those of an object in it by their path. Each list of
+ * objects follows as a table.
+ */
+export function textOf(answer: object): string {
+  const fields = fieldsOf(answer)
+  const lines = fields.flatMap(([name, value]) => (isTable(value) ? [] : [[name, toCell(value)]]))
+  const tables = fields.flatMap(([name, value]) =>
+    isTable(value) ? [`${name}\n${tableOf(value, allColumnsOf(value))}`] : [],
   )
+  return [formatFields(Object.fromEntries(lines) as Record<string, Cell>), ...tables].join('\n\n')
 }
 
-/** Formats all fields of an answer, one in a line; those of an object in it by their path. */
-export function allLinesOf(answer: object): string {
-  return formatFields(Object.fromEntries(leavesOf(answer)))
+/** All fields of these items as columns. */
+export function allColumnsOf<Item extends object>(items: readonly Item[]): readonly Column<Item>[] {
+  const names = new Set(items.flatMap((item) => Object.keys(item)))
+  return [...names].map((name) => [name, (item) => toCell(Reflect.get(item, name))])
 }
 
-function leavesOf(answer: object): readonly (readonly [string, Cell])[] {
-  return Object.entries(answer).flatMap(([name, value]) =>
+function fieldsOf(answer: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(answer).flatMap(([name, value]: [string, unknown]) =>
     isObject(value)
-      ? leavesOf(value).map(([inner, cell]) => [`${name}.${inner}`, cell] as const)
-      : [[name, toCell(value)] as const],
+      ? fieldsOf(value).map(([inner, field]) => [`${name}.${inner}`, field] as const)
+      : [[name, value] as const],
   )
+}
+
+function isTable(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isObject)
 }
 
 function headingOf<Item>(column: Column<Item>): string {
@@ -64,13 +70,16 @@ function cellOf<Item>(item: Item, column: Column<Item>): Cell {
   return toCell(value)
 }
 
-/** A list of values shows with commas, an object as `name value` pairs. */
+/** A list shows with commas, an object as `name value` pairs, an object in a list by its values. */
 function toCell(value: unknown): Cell {
-  if (Array.isArray(value)) return value.map(String)
-  if (isObject(value)) return Object.entries(value).map(([name, one]) => `${name} ${textOf(one)}`)
+  if (Array.isArray(value))
+    return value.map((one) =>
+      isObject(one) ? Object.values(one).map(wordOf).join(' ') : wordOf(one),
+    )
+  if (isObject(value)) return Object.entries(value).map(([name, one]) => `${name} ${wordOf(one)}`)
   return value as Cell
 }
 
-function textOf(value: unknown): string {
+function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

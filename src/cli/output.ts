@@ -1,5 +1,5 @@
 /**
- * Output for people: tables, `name  value` lines, ages. The invariant: names that operators or clients
+ * Output for people: tables and `name  value` lines. The invariant: names that operators or clients
  * chose cannot move a terminal's cursor.
  */
 import { plainText } from '../base/plain-text.ts'
@@ -55,23 +55,6 @@ function cellText(value: Cell): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   const text = typeof value === 'object' ? value.join(', ') || '–' : plainText(value)
   return text.replace(/\p{C}/gu, '�')
-}
-
-const ageUnits = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const
-
-/** Formats an age in one unit, rounded down: `90 s`, `3 h`. */
-export function formatAge(ageMs: number): string {
-  for (const [unit, unitMs] of ageUnits) {
-    // At least two of the larger units, so that rounding loses little.
-    const atLeast = unit === 's' ? unitMs : 2 * unitMs
-    if (ageMs >= atLeast) return `${Math.floor(ageMs / unitMs)} ${unit}`
-  }
-  return '0 s'
 }
 
 /** Replaces exact decimal text by the closest JSON number in every field that ends in `_usd`. */

@@ -7,7 +7,7 @@ import { Option, type Command } from 'commander'
 import type { Endpoint } from '../operations/endpoint.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
-import { allLinesOf, tableOf, type Column } from './columns.ts'
+import { allColumnsOf, tableOf, textOf, type Column } from './columns.ts'
 import {
   actionOf,
   declined,
@@ -125,7 +125,7 @@ export function callRow<Value extends object>(
   endpoint: Endpoint<Value>,
   row: CallHints<Value>,
 ): CommandRow {
-  const { show = allLinesOf, json = (value) => value, hasFailed = () => false } = row
+  const { show = textOf, json = (value) => value, hasFailed = () => false } = row
   const answer = (value: Value): Answer => {
     const view = show(value)
     if (typeof view !== 'string') return view
@@ -143,8 +143,9 @@ export function callRow<Value extends object>(
   return runRow(endpoint, { ...row, work })
 }
 
-interface ListHints<Item> extends Hints {
-  readonly columns: readonly Column<Item>[]
+interface ListHints<Item extends object> extends Hints {
+  /** All fields without this. */
+  readonly columns?: readonly Column<Item>[]
   /** Said where there is nothing. */
   readonly empty: string
   /** Said where nothing fits the options. */
@@ -159,7 +160,10 @@ interface ListHints<Item> extends Hints {
 export const countHint = { text: 'show at most this many, 1 to 10000', parse: parseCount }
 
 /** Makes the row of a command that shows a list, from as many pages as it needs, as one table. */
-export function listRow<Item>(endpoint: Endpoint<Page<Item>>, row: ListHints<Item>): CommandRow {
+export function listRow<Item extends object>(
+  endpoint: Endpoint<Page<Item>>,
+  row: ListHints<Item>,
+): CommandRow {
   const { columns, empty, noneFits = empty, count, json = (items) => items } = row
   const without = ['cursor', ...(count === undefined ? ['limit'] : [])]
   const hints = { ...row.hints, limit: { ...countHint, ...count } }
@@ -168,7 +172,7 @@ export function listRow<Item>(endpoint: Endpoint<Page<Item>>, row: ListHints<Ite
     const isFiltered = Object.values(filter).some(Boolean)
     return shown(await run.callAll(endpoint, filter, countMax), (items) => ({
       json: json(items),
-      text: tableOf(items, columns, isFiltered ? noneFits : empty),
+      text: tableOf(items, columns ?? allColumnsOf(items), isFiltered ? noneFits : empty),
     }))
   }
   return runRow(endpoint, { ...row, without, hints, work })

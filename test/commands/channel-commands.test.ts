@@ -82,13 +82,13 @@ function untilState(name: string, state: string): Promise<ChannelHealthView | un
 
 test('shows unknown health before a gateway has run', async () => {
   const listed = await text('list')
-  assert.match(listed, /^main +alpha +0 +1 +yes +request +large-1 +unknown(?: +–)+$/m)
-  assert.match(listed, /^reserve +alpha +1 +3 +yes +models +large-1 +unknown(?: +–)+$/m)
-  assert.match(listed, /No gateway has run on this store yet/)
+  assert.match(listed, /^main +alpha +0 +1 +yes +request +large-1 +unknown(?: +–)+ +0 +–$/m)
+  assert.match(listed, /^reserve +alpha +1 +3 +yes +models +large-1 +unknown(?: +–)+ +0 +–$/m)
+  assert.match(listed, /No gateway is running on this store/)
   const shown = await program.json<ChannelDetail>('channel', 'show', 'main')
   assert.deepEqual([shown.is_live, shown.nodes, shown.health, shown.history], [false, [], [], []])
   assert.equal(shown.check_cost.usd, '0')
-  assert.match(await text('show', 'main'), /^max concurrent +40$/m)
+  assert.match(await text('show', 'main'), /^max_concurrent +40$/m)
   assert.match(await text('history'), /No changes yet/)
   for (const word of ['show', 'history', 'check', 'off']) {
     const ran = await program.run('channel', word, 'nowhere')
@@ -101,12 +101,9 @@ test('shows the health that a running gateway publishes, also after a manual che
   gateway = await program.serve()
   await untilState('main', 'on')
   const listed = await text('list')
-  assert.match(listed, /^main +alpha +0 +1 +yes +request +large-1 +on .* start +100 %/m)
-  assert.match(listed, /^reserve .* start +0 %/m)
-  assert.match(
-    listed,
-    /^Published by gateway \S+ \(local, node_\w+.*\), last heartbeat \d+ s ago\.$/m,
-  )
+  assert.match(listed, /^main +alpha +0 +1 +yes +request +large-1 +on .* start +1 /m)
+  assert.match(listed, /^reserve .* start +0 /m)
+  assert.match(listed, / node_\w+$/m)
 
   const checked = await program.json('channel', 'check', 'main')
   assert.deepEqual([checked['ok'], checked['gateways_asked']], [true, 1])
@@ -116,7 +113,7 @@ test('shows the health that a running gateway publishes, also after a manual che
     ({ check_cost: cost }) => cost.count === 1,
   )
   assert.ok(Number(shown.check_cost.usd) > 0)
-  assert.match(await text('show', 'main'), /^cost of checks +0\.\d+ USD in \d{4}-\d\d, 1 checks$/m)
+  assert.match(await text('show', 'main'), /^check_cost\.usd +0\.\d+$/m)
   assert.deepEqual(shown.history, [])
 })
 
@@ -125,8 +122,11 @@ test('shows why a credential was refused, and enables the repaired channel after
   await ask()
   const off = await untilState('main', 'off')
   assert.equal(off?.why, 'credential_refused')
-  assert.match(await text('list'), /^main .* off +\d+ s +credential_refused +0 % .* in \d+ /m)
-  assert.match(await text('show', 'main'), /^failures +config \d+, last 2\d{3}-/m)
+  assert.match(
+    await text('list'),
+    /^main .* off +2\d{3}-\S+ +credential_refused +0 +Correct the credential, /m,
+  )
+  assert.match(await text('show', 'main'), / config \d+ 2\d{3}-/m)
 
   sandbox.faults.clear()
   const checked = await program.json('channel', 'check', 'main')
@@ -148,13 +148,13 @@ test('shows and records who disabled a channel', async () => {
   const [word] = await program.json<readonly ChannelChangeView[]>('channel', 'history', 'reserve')
   assert.deepEqual([off?.since, off?.why], [word?.at, 'operator'])
   assert.match(await text('list'), /^reserve +alpha +1 +3 +no .* disabled .* operator /m)
-  assert.match(await text('show', 'reserve'), /^enabled +no: disabled by an operator$/m)
-  assert.match(await text('history', 'reserve'), / all +enabled +disabled +operator +cli:\w+/)
+  assert.match(await text('show', 'reserve'), /^enabled +no$/m)
+  assert.match(await text('history', 'reserve'), / –? +enabled +disabled +operator +cli:\w+/)
   await program.json('channel', 'on', 'reserve')
   await untilState('reserve', 'on')
 })
 
-test('shows the last known state and its age when no gateway is running', async () => {
+test('shows the last known state when no gateway is running', async () => {
   sandbox.faults.set('main', 'error=401')
   await eventually(
     'off again, by a probe or by a request',
@@ -167,10 +167,7 @@ test('shows the last known state and its age when no gateway is running', async 
   assert.equal(await gateway.stop(), 0)
   const last = await healthOf('main')
   assert.deepEqual([last?.state, last?.is_live], ['off', false])
-  assert.match(
-    await text('list'),
-    /No gateway is running on this store\. Last known state: \d+ \w+ ago, from gateway \S+ \(local, node_\w+\)\./,
-  )
+  assert.match(await text('list'), /^main .* off .*\n[^]*No gateway is running on this store\./m)
   assert.equal((await program.json('channel', 'check', 'reserve'))['gateways_asked'], 0)
 })
 

@@ -158,7 +158,7 @@ describe('tasks of an operator', () => {
   for (const { title, parts } of tasks)
     it(title, async () => {
       let out = ''
-      /** What the page has set so far: each command runs in a shell of its own. */
+      /** What a page such as tasks/another-machine.md has set: each command has a shell of its own. */
       const exports: string[] = []
       for (const part of parts) {
         if (part.kind === 'request') assert.equal(await request(part.model), part.status)

@@ -1,11 +1,9 @@
 /** `turnpike account …` and `turnpike usage`. */
 import { accountEndpoints } from '../../operations/accounts/endpoints.ts'
 import type { ListedAccountView } from '../../operations/accounts/account-list.ts'
-import type { AccountView, Credited } from '../../operations/accounts/accounts.ts'
-import type { AccountUsage } from '../../operations/reports/usage.ts'
+import type { AccountView } from '../../operations/accounts/accounts.ts'
 import { requestEndpoints } from '../../operations/requests/endpoints.ts'
-import type { Refunded } from '../../operations/requests/refunds.ts'
-import { allLinesOf, linesOf, tableOf } from '../columns.ts'
+import { textOf } from '../columns.ts'
 import { usdAsNumbers } from '../output.ts'
 import { callRow, listRow, type CommandRow, type Input } from '../row.ts'
 import { statementCommand } from './statement.ts'
@@ -66,7 +64,6 @@ export const accountCommands: readonly CommandRow[] = [
     help: `Examples:
   turnpike account credit acme 25 --reference invoice-1042
   turnpike account credit acme -3.50 --reference correction-7`,
-    show: creditedText,
     json: usdAsNumbers,
   }),
   callRow(requestEndpoints.refund, {
@@ -75,7 +72,6 @@ export const accountCommands: readonly CommandRow[] = [
     help: `Examples:
   turnpike account refund ex_01jd8m3v9k7c2h5n8q4r6t0w1x
   turnpike account refund ex_01jd8m3v9k7c2h5n8q4r6t0w1x --usd 0.02 --reason "half of the answer"`,
-    show: refundedText,
   }),
   statusRow('suspend', 'suspended', 'refuse all requests of an account'),
   statusRow('resume', 'active', 'accept requests of a suspended account again'),
@@ -86,7 +82,7 @@ export const accountCommands: readonly CommandRow[] = [
   ),
   statusRow('reopen', 'active', 'make a closed account active again'),
   statementCommand,
-  callRow(accountEndpoints.usage, { words: 'usage', show: usageText, json: usdAsNumbers }),
+  callRow(accountEndpoints.usage, { words: 'usage', json: usdAsNumbers }),
 ]
 
 function statusRow(word: string, status: AccountView['status'], text: string): CommandRow {
@@ -116,35 +112,11 @@ function withoutHolds({ held_usd: _held, available_usd: _available, ...account }
 function accountText(shown: ShownAccount): string {
   const { spend, ...account } = withoutHolds(shown)
   const spent = spend && { spend: { today_usd: spend.today_usd, total_usd: spend.total_usd } }
-  return allLinesOf({ ...account, ...spent })
+  return textOf({ ...account, ...spent })
 }
 
 /** Names in the metadata may end in `_usd`, too; their texts stay texts. */
 function accountJson(account: ShownAccount): unknown {
   const { metadata, ...rest } = withoutHolds(account)
   return { ...(usdAsNumbers(rest) as object), metadata }
-}
-
-function creditedText({ repeated, amount_usd: amount, balance_usd: balance }: Credited): string {
-  const verdict = repeated
-    ? 'This reference is booked already. Nothing changed.'
-    : `Booked ${amount} USD.`
-  return `${verdict}\nbalance  ${balance} USD`
-}
-
-function refundedText(refunded: Refunded): string {
-  const verdict = refunded.repeated
-    ? 'This refund is booked already. Nothing changed.'
-    : `Gave back ${refunded.amount_usd} of ${refunded.charge_usd} USD.`
-  const facts = linesOf(refunded, [['request', 'request_id'], 'account', 'balance_usd'])
-  return `${verdict}\n${facts}`
-}
-
-function usageText({ by_model: models, ...figures }: AccountUsage): string {
-  const table = tableOf(
-    models,
-    ['model', 'requests', 'input_tokens', 'output_tokens', 'cost_usd'],
-    'No usage in this period.',
-  )
-  return `${allLinesOf(figures)}\n\n${table}`
 }

@@ -4,7 +4,7 @@ import { commandClock } from '../../base/clock.ts'
 import { alertEndpoints } from '../../operations/alerts/endpoints.ts'
 import type { NewTarget } from '../../operations/alerts/targets.ts'
 import { awaitDelivery, showTest } from '../alert-test.ts'
-import { allLinesOf } from '../columns.ts'
+import { textOf } from '../columns.ts'
 import { shown, type Answer } from '../command.ts'
 import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 
@@ -14,26 +14,16 @@ const filters = { kinds: { words: { all: [] } } }
 export const alertCommands: readonly CommandRow[] = [
   listRow(alertEndpoints.list, {
     words: 'alert list',
-    columns: [
-      'name',
-      'id',
-      'format',
-      'address',
-      ['severity', 'min_severity'],
-      ['kinds', ({ kinds }) => kinds ?? 'all'],
-    ],
     empty: 'There are no targets. Add one with: turnpike alert create NAME --webhook URL',
   }),
   callRow(alertEndpoints.show, { words: 'alert show' }),
   listRow(alertEndpoints.firing, {
     words: 'alert firing',
-    columns: [['since', 'fired_at'], 'severity', 'kind', 'title'],
     empty: 'Nothing is wrong.',
   }),
   listRow(alertEndpoints.deliveries, {
     words: 'alert log',
     count: { flags: '--count <n>', fallback: '100' },
-    columns: ['created_at', 'target', 'state', 'attempts', 'kind', 'event', 'title', 'outcome'],
     empty: 'There is no such message.',
   }),
   runRow(alertEndpoints.create, {
@@ -83,7 +73,7 @@ function formatOf(options: Readonly<Record<string, unknown>>) {
 }
 
 function showNew({ target, secret }: NewTarget): Answer {
-  const lines = [allLinesOf(target)]
+  const lines = [textOf(target)]
   if (secret !== null)
     lines.push(
       `secret  ${secret}`,

@@ -26,7 +26,6 @@ Example:
   }),
   listRow(catalogueEndpoints.prices, {
     words: 'price list',
-    columns: ['model', 'vendor', 'valid_from', 'state', ['USD per million tokens', 'price']],
     empty: 'There are no prices. A catalogue sets them: turnpike apply -f catalog.yaml',
   }),
   callRow(catalogueEndpoints.importPrices, {

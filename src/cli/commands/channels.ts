@@ -1,30 +1,23 @@
 /** `turnpike channel …`: list, health, history, enable and disable, check, reconcile. */
-import { channelFields } from '../../channels/catalogue/channel-fields.ts'
-import { shownShape, type ShownEntry } from '../../channels/catalogue/field.ts'
 import type { ChannelCheck } from '../../operations/channels/channel-check.ts'
-import type {
-  ChannelChangeView,
-  ChannelDetail,
-  ChannelPage,
-  NodeView,
-} from '../../operations/channels/channel-health.ts'
+import type { ChannelListing } from '../../operations/channels/channel-health.ts'
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
-import type { Outcome } from '../../operations/operation.ts'
-import { linesOf, tableOf } from '../columns.ts'
-import { shown, type Answer } from '../command.ts'
-import { formatAge } from '../output.ts'
+import { allColumnsOf, tableOf, textOf } from '../columns.ts'
+import { shown } from '../command.ts'
 import { callRow, countHint, runRow, type CommandRow } from '../row.ts'
-import type { Run } from '../run.ts'
-import { healthColumns, healthRows, moreHealth } from './channel-health.ts'
 import { reconcileCommand } from './reconcile.ts'
 
 export const channelCommands: readonly CommandRow[] = [
   runRow(channelEndpoints.list, {
     words: 'channel list',
     options: [],
-    work: async ({ call }) => shown(await readChannels(call), showReport),
+    work: async ({ callAll }) =>
+      shown(await callAll<ChannelListing>(channelEndpoints.list), (channels) => ({
+        json: channels,
+        text: listText(channels),
+      })),
   }),
-  callRow(channelEndpoints.show, { words: 'channel show', show: detailText }),
+  callRow(channelEndpoints.show, { words: 'channel show' }),
   runRow(channelEndpoints.history, {
     words: 'channel history',
     text: 'list state changes and their reasons, newest first',
@@ -37,7 +30,7 @@ export const channelCommands: readonly CommandRow[] = [
           : [channelEndpoints.history, { channel }]
       return shown(await callAll(list, input, Number(limit)), (changes) => ({
         json: changes,
-        text: historyTable(changes),
+        text: tableOf(changes, allColumnsOf(changes), 'No changes yet.'),
       }))
     },
   }),
@@ -57,25 +50,16 @@ export const channelCommands: readonly CommandRow[] = [
   reconcileCommand,
 ]
 
-/** Reads all pages into one. */
-async function readChannels(call: Run['call']): Promise<Outcome<ChannelPage>> {
-  const whole = await call(channelEndpoints.list, { limit: channelsPerPage })
-  if (whole.kind === 'refusal') return whole
-  const items = [...whole.value.items]
-  let cursor = whole.value.next_cursor
-  while (cursor !== null) {
-    const page = await call(channelEndpoints.list, { limit: channelsPerPage, cursor })
-    if (page.kind === 'refusal') return page
-    items.push(...page.value.items)
-    cursor = page.value.next_cursor
-  }
-  return { kind: 'done', value: { ...whole.value, items, next_cursor: null } }
-}
-
-const channelsPerPage = 1_000
-
-function showReport(report: ChannelPage): Answer {
-  const rows = report.items.flatMap((channel) => healthRows(channel, report.at))
+/** Shows a row for each model, and for each gateway that has published its health. */
+function listText(channels: readonly ChannelListing[]): string {
+  const rows = channels.flatMap((channel) =>
+    Object.keys(channel.models).flatMap((model) => {
+      const published = channel.health.filter((one) => one.model === model)
+      const traffic = channel.traffic.find((one) => one.model === model)
+      const healths = published.length === 0 ? [undefined] : published
+      return healths.map((health) => ({ channel, model, health, traffic }))
+    }),
+  )
   const table = tableOf(
     rows,
     [
@@ -86,98 +70,35 @@ function showReport(report: ChannelPage): Answer {
       'channel.enabled',
       'channel.check',
       'model',
-      ...healthColumns,
-      report.nodes.length > 1 && ['gateway', 'health.node'],
+      ['state', ({ health }) => health?.state ?? 'unknown'],
+      'health.since',
+      'health.why',
+      'health.share',
+      ['next', ({ health }) => health?.next_steps.map(({ text }) => text)],
+      ['failed in 10 min', ({ traffic }) => traffic?.recent?.failed],
+      ['cost today USD', ({ traffic }) => traffic?.today.own_cost_usd],
+      ['gateway', 'health.node'],
     ],
     'There are no channels. A catalogue sets them: turnpike apply -f catalog.yaml',
   )
-  const foot = report.items.length === 0 ? '' : `\n\n${sourceText(report)}`
-  return { json: report.items, text: table + foot }
+  const isKnown = rows.length === 0 || rows.some(({ health }) => health?.is_live === true)
+  return isKnown ? table : `${table}\n\n${notLive}`
 }
 
-/** Says which gateways published the health, and how old it is. */
-function sourceText(report: Pick<ChannelPage, 'is_live' | 'nodes'>): string {
-  const [first] = report.nodes
-  if (first === undefined)
-    return 'No gateway has run on this store yet, so the health is not known.'
-  if (!report.is_live)
-    return `No gateway is running on this store. Last known state: ${formatAge(first.age_ms)} ago, from ${nodeText(first)}.`
-  return report.nodes
-    .map((node) => `Published by ${nodeText(node)}, last heartbeat ${formatAge(node.age_ms)} ago.`)
-    .join('\n')
-}
-
-function nodeText({ id, name, region, makes_checks: makesChecks }: NodeView): string {
-  return `gateway ${name} (${region}, ${id}${makesChecks ? ', sends the regular checks' : ''})`
-}
-
-type Setting = Exclude<keyof ShownEntry<typeof channelFields>, 'models'>
-
-/** What the catalogue says of a channel. Its models follow, each with its health. */
-const settingColumns = Object.keys(shownShape(channelFields)).filter(
-  (key): key is Setting => key !== 'models',
-)
-
-function detailText(detail: ChannelDetail): string {
-  const { month, count, usd } = detail.check_cost
-  const fields = linesOf(detail, [
-    ['channel', 'name'],
-    ['enabled', () => (detail.enabled ? 'yes' : 'no: disabled by an operator')],
-    ...settingColumns,
-    ['cost of checks', () => `${usd} USD in ${month}, ${count} checks`],
-  ])
-  const models = healthRows(detail, detail.at).map((row) =>
-    linesOf(row, [
-      'model',
-      ['name at the vendor', () => detail.models[row.model] ?? row.model],
-      ...healthColumns,
-      ...(row.health === undefined ? [] : moreHealth),
-      detail.nodes.length > 1 && ['gateway', 'health.node'],
-    ]),
-  )
-  const history = `history, newest first\n${historyTable(detail.history)}`
-  return [fields, ...models, sourceText(detail), history].join('\n\n')
-}
-
-function historyTable(changes: readonly ChannelChangeView[]): string {
-  return tableOf(
-    changes,
-    [
-      'at',
-      'channel',
-      ['model', ({ model }) => model ?? 'all'],
-      'from',
-      'to',
-      'why',
-      ['by', ({ actor, node }) => actor ?? node],
-      ['failures', ({ failures }) => failures.map((one) => `${one.class} ${one.count}`)],
-    ],
-    'No changes yet.',
-  )
-}
+const notLive =
+  'No gateway is running on this store. A state is the last one that a gateway has published.'
 
 const checkedHere =
   'No gateway is running on this store. The command has checked the channel from here, with the ' +
   'environment of this shell.'
 
+/** The results of all gateways are one table. */
 function checkText(check: ChannelCheck): string {
   const rows = check.results.flatMap(({ gateway, reason, models }) => {
     const by = gateway === null ? 'this command' : `${gateway.name} (${gateway.id})`
     const unchecked = { model: null, outcome: reason, status: null, duration_ms: null }
-    return [...models, ...(reason === null ? [] : [unchecked])].map((one) => ({ ...one, by }))
+    return [...models, ...(reason === null ? [] : [unchecked])].map((one) => ({ by, ...one }))
   })
-  const table = tableOf(rows, [
-    ['checked by', 'by'],
-    'model',
-    ['result', 'outcome'],
-    'status',
-    ['ms', 'duration_ms'],
-  ])
-  const head = linesOf(check, [
-    'channel',
-    ['result', ({ ok }) => (ok ? 'ok' : 'failed')],
-    ['gateways asked to check', 'gateways_asked'],
-    check.gateways_asked === 0 && ['note', () => checkedHere],
-  ])
-  return `${head}\n\n${table}`
+  const note = check.gateways_asked === 0 ? `\n\n${checkedHere}` : ''
+  return `${textOf({ ...check, results: rows })}${note}`
 }

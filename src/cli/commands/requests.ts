@@ -3,8 +3,8 @@ import { reportCsv, reportEndpoints } from '../../operations/reports/endpoints.t
 import type { ReportRow } from '../../operations/reports/report.ts'
 import { requestEndpoints } from '../../operations/requests/endpoints.ts'
 import type { Page } from '../../operations/paging.ts'
-import type { RequestInFull, RequestView } from '../../operations/requests/view.ts'
-import { allLinesOf, tableOf } from '../columns.ts'
+import type { RequestView } from '../../operations/requests/view.ts'
+import { tableOf } from '../columns.ts'
 import { shown, write } from '../command.ts'
 import { callRow, runRow, type CommandRow } from '../row.ts'
 import { periodHints } from '../since.ts'
@@ -57,7 +57,6 @@ export const requestCommands: readonly CommandRow[] = [
   callRow(requestEndpoints.show, {
     words: 'request show',
     hints: { request: { flags: '<id>' } },
-    show: requestText,
   }),
   callRow(requestEndpoints.list, {
     words: 'request list',
@@ -94,32 +93,4 @@ function listText(page: Page<RequestView>): string {
   const more =
     page.next_cursor === null ? '' : `\n\nThere are more: add --cursor ${page.next_cursor}`
   return table + sums + more
-}
-
-function requestText(view: RequestInFull): string {
-  const { attempts, bill, refund, tokens, error, account_id: accountId, ...fields } = view
-  const text = allLinesOf({
-    ...fields,
-    account: `${view.account} (${accountId})`,
-    tokens,
-    error: error === null ? null : `${error.meaning} ${error.advice}`,
-    calculation: bill?.calculation,
-    refund: refund === null ? null : `${refund.amount_usd} USD at ${refund.at}`,
-  })
-  const numbered = attempts.map((one, index) => ({ attempt: index + 1, ...one }))
-  const table = tableOf(
-    numbered,
-    [
-      'attempt',
-      'channel',
-      'status',
-      'class',
-      'blame',
-      'started_ms',
-      'first_event_ms',
-      'duration_ms',
-    ],
-    'The gateway made no attempt.',
-  )
-  return `${text}\n\n${table}`
 }

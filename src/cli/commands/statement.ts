@@ -1,13 +1,9 @@
 /** `turnpike account statement`: text, CSV or one JSON document, written while it is read. */
 import { accountStreams } from '../../operations/accounts/endpoints.ts'
 import type { StatementSink } from '../../operations/reports/statement.ts'
-import type {
-  StatementEnd,
-  StatementHead,
-  StatementLine,
-} from '../../operations/reports/statement-form.ts'
+import type { StatementLine } from '../../operations/reports/statement-form.ts'
 import { readStatementText } from '../../operations/reports/statement-text.ts'
-import { linesOf, tableOf, type Column } from '../columns.ts'
+import { tableOf, textOf, type Column } from '../columns.ts'
 import { shown, write } from '../command.ts'
 import { runRow } from '../row.ts'
 
@@ -47,40 +43,14 @@ function textSink(): StatementSink {
     lines = []
   }
   return {
-    begin: (head) => write(`${headText(head)}\n\n`),
+    begin: (head) => write(`${textOf(head)}\n\n`),
     async line(line) {
       lines.push(line)
       if (lines.length === linesPerTable) await flush()
     },
     async end(end) {
       await flush()
-      await write(`${endText(end)}\n`)
+      await write(`${textOf(end)}\n`)
     },
   }
-}
-
-function headText(head: StatementHead): string {
-  return linesOf(head, [
-    ['account', 'name'],
-    ['from', () => head.from ?? 'the beginning'],
-    ['to', () => head.to ?? 'now'],
-    head.explained_from !== null && 'explained_from',
-    ['opening balance USD', 'opening_balance'],
-  ])
-}
-
-function endText(end: StatementEnd): string {
-  const { totals } = end
-  return linesOf(end, [
-    'totals.requests',
-    'totals.input_tokens',
-    'totals.output_tokens',
-    'totals.cache_tokens',
-    totals.unexplained > 0 && ['charges without details', 'totals.unexplained'],
-    ['charged USD', 'totals.charged'],
-    ['booked by operators USD', 'totals.booked_by_operators'],
-    totals.refunded !== '0' && ['of this refunds USD', 'totals.refunded'],
-    ['sum USD', 'sum'],
-    ['closing balance USD', 'closing_balance'],
-  ])
 }

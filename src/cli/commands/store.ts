@@ -1,18 +1,15 @@
 /** Commands on the store as a whole: audit, actions, backup, restore, doctor, facts about gateways. */
 import type { Outcome } from '../../operations/operation.ts'
-import type { AuditDone, AuditRunInFull } from '../../operations/store/audit-forms.ts'
-import { restoreStore, type BackupView, type RestoredView } from '../../operations/store/backup.ts'
+import type { AuditDone } from '../../operations/store/audit-forms.ts'
+import { restoreStore, type RestoredView } from '../../operations/store/backup.ts'
 import { diagnoseOutage, type Diagnosis } from '../../operations/store/doctor.ts'
 import { storeEndpoints } from '../../operations/store/endpoints.ts'
-import type { NodeList } from '../../operations/store/nodes.ts'
 import { copyStoreTo } from '../../operations/store/store-copy.ts'
-import type { SettingInForce } from '../../settings/in-force.ts'
 import { describeConfig } from '../../settings/read.ts'
 import { parseStoreLocation } from '../../storage/location.ts'
 import type { Migrated } from '../../storage/migrate.ts'
-import { allLinesOf, linesOf, tableOf } from '../columns.ts'
+import { textOf } from '../columns.ts'
 import { exitCodes, hostWork, shown, storeWork, type Answer } from '../command.ts'
-import { formatAge } from '../output.ts'
 import { callRow, listRow, plainRow, type CommandRow } from '../row.ts'
 import { withRun } from '../run.ts'
 import { periodHints } from '../since.ts'
@@ -35,23 +32,9 @@ export const storeCommands: readonly CommandRow[] = [
   listRow(storeEndpoints.audits, {
     words: 'audit list',
     count: hundred,
-    columns: [
-      'at',
-      'id',
-      ['by', 'actor'],
-      'scope',
-      'result',
-      'counts.differences',
-      'counts.accounts',
-      'counts.entries',
-      ['ms', 'duration_ms'],
-    ],
     empty: 'No audits yet.',
   }),
-  callRow(storeEndpoints.showAudit, {
-    words: 'audit show',
-    show: auditText,
-  }),
+  callRow(storeEndpoints.showAudit, { words: 'audit show' }),
   listRow(storeEndpoints.actions, {
     words: 'actions',
     count: hundred,
@@ -61,7 +44,7 @@ export const storeCommands: readonly CommandRow[] = [
       ['actor', ({ actor, actor_name: name }) => (name === null ? actor : `${name} (${actor})`)],
       'action',
       'subject',
-      ['detail', ({ detail }) => JSON.stringify(detail)],
+      'detail',
     ],
     empty: 'No actions yet.',
     noneFits: 'No action fits these options.',
@@ -109,23 +92,19 @@ export const storeCommands: readonly CommandRow[] = [
     work: hostWork(async ({ options: { from, to } }) =>
       shown(await copyStoreTo({ from: String(from), to: String(to) }), (copied) => ({
         json: copied,
-        text: `${tableOf(copied.tables, ['table', 'rows'])}\n\n${copyAdvice}`,
+        text: `${textOf(copied)}\n\n${copyAdvice}`,
       })),
     ),
   }),
-  callRow(storeEndpoints.settings, {
-    words: 'settings',
-    show: settingsText,
-    json: ({ settings }) => settings,
-  }),
-  callRow(storeEndpoints.nodes, { words: 'nodes', show: nodesText }),
+  callRow(storeEndpoints.settings, { words: 'settings', json: ({ settings }) => settings }),
+  callRow(storeEndpoints.nodes, { words: 'nodes' }),
   listRow(storeEndpoints.backups, {
     words: 'backups',
     count: hundred,
     columns: [
       'at',
       ['by', ({ actor, actor_name: name }) => name ?? actor],
-      ['file', ({ file }) => file ?? 'sent to another machine'],
+      'file',
       'bytes',
       'audit',
       'sha256',
@@ -144,12 +123,12 @@ async function examine(given: Given): Promise<Outcome<Diagnosis>> {
   }
 }
 
-function showDiagnosis({ ok, settings, findings }: Diagnosis): Answer {
-  const table = tableOf(findings, [['', 'status'], 'area', ['finding', 'message']])
+function showDiagnosis(diagnosis: Diagnosis): Answer {
+  const { ok } = diagnosis
   const verdict = ok ? 'No problems found.' : 'There are problems. Solve them from top to bottom.'
   return {
-    json: { ok, settings, findings },
-    text: `${allLinesOf(settings)}\n\n${table}\n\n${verdict}`,
+    json: diagnosis,
+    text: `${textOf(diagnosis)}\n\n${verdict}`,
     exitCode: ok ? exitCodes.done : exitCodes.failed,
   }
 }
@@ -161,17 +140,7 @@ function doneText(audit: AuditDone): string {
     ? 'Ledger audit passed.'
     : `Ledger audit failed: ${counts.differences} differences.`
   const note = isRecorded ? [] : ['The audit is not recorded: the store could not be written.']
-  return [auditText(run), ...note, verdict].join('\n')
-}
-
-function auditText(audit: AuditRunInFull): string {
-  const { counts, differences, ...facts } = audit
-  return [allLinesOf({ ...facts, ...counts }), ...differences.map(differenceText)].join('\n')
-}
-
-function differenceText(difference: AuditRunInFull['differences'][number]): string {
-  const { invariant, account_id: accountId, row, message } = difference
-  return [invariant, accountId, `(${row})`, message].filter((word) => word !== '').join(' ')
+  return [textOf(run), ...note, verdict].join('\n')
 }
 
 function showMigrated(migrated: Migrated | undefined): Answer {
@@ -184,60 +153,15 @@ function showMigrated(migrated: Migrated | undefined): Answer {
 }
 
 /** Of a backup that was just made, or of a store that was put in its place. */
-function showCopy(view: RestoredView & Partial<BackupView>, note: string): Answer {
-  const { audit, last_entry: last } = view
-  const fields = linesOf(view, [
-    'file',
-    view.taken_at !== undefined && ['taken at', 'taken_at'],
-    view.is_recorded === false && ['recorded', () => 'no: the store could not be written'],
-    'schema_version',
-    ['last entry', () => last && `${last.sequence} at ${last.at}`],
-    ['accounts', () => audit.counts.accounts],
-    ['entries', () => audit.counts.entries],
-    [
-      'ledger audit',
-      () => (audit.clean ? 'passed' : `failed: ${audit.counts.differences} differences`),
-    ],
-  ])
-  const differences = audit.differences.map(
-    ({ invariant, row, message }) => `${invariant} (${row}) ${message}`,
-  )
+function showCopy(view: RestoredView, note: string): Answer {
+  const { clean } = view.audit
   return {
     json: view,
-    text: [fields, ...differences, note].join('\n'),
-    exitCode: audit.clean ? exitCodes.done : exitCodes.failed,
+    text: `${textOf(view)}\n\n${note}`,
+    exitCode: clean ? exitCodes.done : exitCodes.failed,
   }
 }
 
 const copyAdvice =
   'The copy is complete, and both stores pass the ledger audit. Set TURNPIKE_STORE to the new store, and ' +
   'TURNPIKE_MASTER_KEY or TURNPIKE_MASTER_KEY_FILE to the master key of the old one. Then start the gateways.'
-
-function settingsText({ settings }: { readonly settings: readonly SettingInForce[] }): string {
-  return tableOf(settings, [
-    ['setting', 'name'],
-    'value',
-    ['from', ({ source, place }) => place ?? source],
-  ])
-}
-
-function nodesText(listing: NodeList): string {
-  const table = tableOf(
-    listing.nodes,
-    [
-      'name',
-      'id',
-      'region',
-      'version',
-      'commit',
-      'state',
-      'started_at',
-      ['last seen', (node) => `${formatAge(node.age_ms)} ago`],
-    ],
-    'No gateway has used this store.',
-  )
-  const stops = listing.unclean_stops.map(
-    ({ node, from, to }) => `${node} stopped uncleanly between ${from} and ${to ?? 'now'}.`,
-  )
-  return [table, ...stops].join('\n')
-}
