@@ -94,6 +94,16 @@ function textOrNumber(expected: string) {
   return z.union([z.string(), z.number()], `must be ${expected}`)
 }
 
+/** Makes the transformation of a field from `read`, which returns undefined for what is not `expected`. */
+function as<Value>(expected: string, read: (text: string) => Value | undefined) {
+  return (given: string | number, context: z.RefinementCtx): Value => {
+    const value = read(String(given).trim())
+    if (value !== undefined) return value
+    context.addIssue({ code: 'custom', message: `must be ${expected}` })
+    return z.NEVER
+  }
+}
+
 /** A JSON number is read from its shortest text; with more decimals it could be another one than was sent. */
 const exactNumber = /^-?\d{1,15}(\.\d{1,6})?$/
 
@@ -148,12 +158,12 @@ export const limitUsd = usd(
 function wholeNumber(range: { readonly min: number; readonly max: number }) {
   const expected = `a whole number from ${range.min} to ${range.max}`
   return textOrNumber(expected)
-    .transform((given, context): number => {
-      const number = /^\d{1,9}$/.test(String(given).trim()) ? Number(given) : Number.NaN
-      if (number >= range.min && number <= range.max) return number
-      context.addIssue({ code: 'custom', message: `must be ${expected}` })
-      return z.NEVER
-    })
+    .transform(
+      as(expected, (text) => {
+        const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+        return number >= range.min && number <= range.max ? number : undefined
+      }),
+    )
     .meta(wholeNumberForm(range))
 }
 
@@ -174,14 +184,13 @@ export const largestCount = wholeNumber({ min: 1, max: 100 })
 
 /** A factor on list prices with at most six decimals, read into millionths. */
 export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85')
-  .transform((given, context): number => {
-    const match = /^(\d{1,3})(?:\.(\d{1,6}))?$/.exec(String(given).trim())
-    if (match !== null) {
-      return Number(match[1]) * 1_000_000 + Number((match[2] ?? '').padEnd(6, '0'))
-    }
-    context.addIssue({ code: 'custom', message: 'must be a factor such as 1 or 0.85' })
-    return z.NEVER
-  })
+  .transform(
+    as('a factor such as 1 or 0.85', (text) => {
+      const [, whole, decimals = ''] = /^(\d{1,3})(?:\.(\d{1,6}))?$/.exec(text) ?? []
+      if (whole === undefined) return undefined
+      return Number(whole) * 1_000_000 + Number(decimals.padEnd(6, '0'))
+    }),
+  )
   .meta(factorForm)
   .describe('Factor on list prices; 0.85 = 15 % discount.')
 
@@ -215,18 +224,14 @@ const yearTenThousandMs = Date.UTC(10_000, 0, 1)
 function date(readDay: (startMs: number) => number) {
   return z
     .string('must be a date')
-    .transform((text, context): number => {
-      const startMs = parseInstant(text.trim())
-      if (startMs === undefined) {
-        const message = 'must be a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z'
-        context.addIssue({ code: 'custom', message })
-        return z.NEVER
-      }
-      const atMs = datePattern.test(text.trim()) ? readDay(startMs) : startMs
-      if (atMs < yearTenThousandMs) return atMs
-      context.addIssue({ code: 'custom', message: 'must be before 9999-12-31' })
-      return z.NEVER
-    })
+    .transform(
+      as('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
+        const startMs = parseInstant(text)
+        if (startMs === undefined) return undefined
+        return datePattern.test(text) ? readDay(startMs) : startMs
+      }),
+    )
+    .refine((atMs) => atMs < yearTenThousandMs, 'must be before 9999-12-31')
     .meta(dateForm)
 }
 
@@ -253,13 +258,11 @@ const lifetimeDaysMax = 3_650
 /** Milliseconds from now. */
 export const lifetime = z
   .string('must be a duration')
-  .transform((text, context): number => {
-    const durationMs = parseDuration(text.trim())
-    if (durationMs !== undefined && durationMs > 0 && durationMs <= lifetimeDaysMax * dayMs)
-      return durationMs
-    const message = `must be a duration such as 12h or 30d, of at most ${lifetimeDaysMax}d`
-    context.addIssue({ code: 'custom', message })
-    return z.NEVER
-  })
+  .transform(
+    as(`a duration such as 12h or 30d, of at most ${lifetimeDaysMax}d`, (text) => {
+      const durationMs = parseDuration(text) ?? 0
+      return durationMs > 0 && durationMs <= lifetimeDaysMax * dayMs ? durationMs : undefined
+    }),
+  )
   .meta(durationForm(lifetimeDaysMax))
   .describe('How long from now, such as 12h or 30d; in place of a last day.')

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { utcDay } from '../../base/clock.ts'
-import { addPicos, formatUsd, zeroPicos } from '../../base/money.ts'
+import { addPicos, formatUsd, zeroPicos, type Picos } from '../../base/money.ts'
 import type { PublishedState } from '../../channels/cluster/channel-states.ts'
 import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
 import { noAttempts, type AttemptCounts } from '../../channels/health/health-line.ts'
@@ -33,8 +33,11 @@ export const trafficForm = z.strictObject({
       errors: z.int(),
       share: share.meta({ description: "Of the model's requests; null without any." }),
       checks: z.int(),
+      /** What the vendor counted, at cost prices. */
       own_cost_usd: usd,
+      /** Of lost attempts, answers without final counts, checks without cost prices. */
       estimated_cost_usd: usd,
+      /** Their own cost is in neither figure. */
       unknown_cost_requests: z.int(),
     })
     .meta({ description: 'The day so far, UTC.' }),
@@ -74,26 +77,18 @@ export function viewTraffic(
   states: readonly PublishedState[] | undefined,
 ): ReadonlyMap<string, readonly TrafficView[]> {
   const recent = states === undefined ? undefined : sumRecent(states)
-  const recentOf = (place: Place): AttemptCounts => recent?.get(nameOf(place)) ?? noAttempts
-  const requestsOf = (place: Place): number => today.get(nameOf(place))?.requests ?? 0
-  const views = [...Map.groupBy(places, ({ model }) => model).values()].flatMap((peers) => {
-    const attempts = peers.reduce((sum, place) => sum + recentOf(place).ended, 0)
-    const requests = peers.reduce((sum, place) => sum + requestsOf(place), 0)
-    return peers.map((place) => ({
-      channel: place.channel,
-      view: viewPlace(place, {
-        recent: recent === undefined ? undefined : recentOf(place),
-        attemptsOfModel: attempts,
-        today: today.get(nameOf(place)),
-        requestsOfModel: requests,
-        checks: checks.get(nameOf(place)),
-      }),
-    }))
-  })
+  const figures = places.map((place) => ({
+    ...place,
+    recent: recent && (recent.get(nameOf(place)) ?? noAttempts),
+    today: today.get(nameOf(place)),
+    checks: checks.get(nameOf(place)),
+  }))
+  const ofModel = Map.groupBy(figures, ({ model }) => model)
+  const ofChannel = Map.groupBy(figures, ({ channel }) => channel)
   return new Map(
-    [...Map.groupBy(views, ({ channel }) => channel)].map(([channel, own]) => [
+    [...ofChannel].map(([channel, own]) => [
       channel,
-      own.map(({ view }) => view),
+      own.map((one) => viewPlace(one, ofModel.get(one.model) ?? [])),
     ]),
   )
 }
@@ -111,50 +106,44 @@ function sumRecent(states: readonly PublishedState[]): ReadonlyMap<string, Attem
 }
 
 interface PlaceFigures {
+  readonly model: string
   readonly recent: AttemptCounts | undefined
-  /** On all channels of the model. */
-  readonly attemptsOfModel: number
   readonly today: DayTraffic | undefined
-  readonly requestsOfModel: number
   readonly checks: CheckSum | undefined
 }
 
+/** `peers` are the places of the model on all channels. */
 function viewPlace(
-  { model }: Place,
-  { recent, attemptsOfModel, today, requestsOfModel, checks }: PlaceFigures,
-) {
+  { model, recent, today, checks }: PlaceFigures,
+  peers: readonly PlaceFigures[],
+): TrafficView {
   const { requests = 0, errors = 0, knownCostRequests = 0 } = today ?? {}
+  const attemptsOfModel = peers.reduce((sum, peer) => sum + (peer.recent?.ended ?? 0), 0)
+  const requestsOfModel = peers.reduce((sum, peer) => sum + (peer.today?.requests ?? 0), 0)
   return {
     model,
-    /** Attempts of the last ten minutes, on all running gateways; null where none is running. */
     recent:
       recent === undefined
         ? null
         : {
             attempts: recent.ended,
             failed: recent.failed,
-            /** Of the model's attempts on all channels, 0 to 1; null without any. */
             share: shareOf(recent.ended, attemptsOfModel),
           },
-    /** The day (UTC) so far: requests that the channel answered, and its checks. */
     today: {
       requests,
       errors,
-      /** Of the model's requests on all channels, 0 to 1; null without any. */
       share: shareOf(requests, requestsOfModel),
       checks: checks?.checks ?? 0,
-      /** Exact: what the vendor counted, at cost prices. */
-      own_cost_usd: formatUsd(
-        addPicos(today?.ownCostPicos ?? zeroPicos, checks?.knownPicos ?? zeroPicos),
-      ),
-      /** Estimates: lost attempts, answers without final counts, checks without cost prices. */
-      estimated_cost_usd: formatUsd(
-        addPicos(today?.lostCostPicos ?? zeroPicos, checks?.estimatedPicos ?? zeroPicos),
-      ),
-      /** Their own cost is not known, and in neither figure. */
+      own_cost_usd: sumUsd(today?.ownCostPicos, checks?.knownPicos),
+      estimated_cost_usd: sumUsd(today?.lostCostPicos, checks?.estimatedPicos),
       unknown_cost_requests: requests - knownCostRequests,
     },
   }
+}
+
+function sumUsd(left: Picos = zeroPicos, right: Picos = zeroPicos): string {
+  return formatUsd(addPicos(left, right))
 }
 
 function shareOf(part: number, whole: number): number | null {
