@@ -23,7 +23,7 @@ export interface SnapshotSources {
   readonly environment: (name: string) => string | undefined
   /** The catalogue's revision at or before the moment of reading. */
   readonly revision: number
-  /** So many processes share the concurrency limit of a channel; 1 by default. */
+  /** How many processes share the concurrency limit of a channel; 1 by default. */
   readonly processCount?: number | undefined
 }
 

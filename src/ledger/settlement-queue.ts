@@ -25,7 +25,7 @@ export interface Settlement {
 }
 
 export interface CommitOutcome<Booked> {
-  /** So many exchanges, from the first on, are stored or refused. */
+  /** How many exchanges, from the first on, are stored or refused. */
   readonly decidedCount: number
   /** By index: the store will never accept these. */
   readonly refused: ReadonlyMap<number, Error>

@@ -37,7 +37,7 @@ import {
 import { isStale, probeLostAfterMs, rested, switchOff, toRamp, wasRefuted } from './out-of-use.ts'
 import { forgottenAfterMs, lookMs, probeGapMs, proofCount, retryMs, waitMaxMs } from './timing.ts'
 
-/** So many failures in a row switch off (contract: at most five). */
+/** How many failures in a row switch a channel off (contract: at most five). */
 const offCount = 5
 
 // --- results of traffic -------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 /** The times and counts that several rules of health share. */
 import type { Random } from '../../base/random.ts'
 
-/** So many results in a row decide: failures ask for a burst, a burst switches off, passes end a trial. */
+/** How many results in a row decide: failures ask for a burst, a burst switches off, passes end a trial. */
 export const proofCount = 3
 /** With fewer failing callers, one client with several accounts may be the cause. */
 export const failingCallersMin = 3
 
-/** So many outcomes or samples are a picture of a channel … */
+/** How many outcomes or samples are enough to judge a channel … */
 export const sampleCount = 20
 /** … and with so many it needs no confirmation. */
 export const sureCount = 50

@@ -57,7 +57,7 @@ export class ClientOutput {
     return this.#waitingBytes + this.#socket.writableLength
   }
 
-  /** So much is unsent that nothing should be added. */
+  /** True where more bytes wait to be sent than the limit allows: the caller adds none. */
   get isBehind(): boolean {
     const socket = this.#socket
     return socket.writableNeedDrain || this.unsentBytes >= socket.writableHighWaterMark
