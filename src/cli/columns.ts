@@ -38,9 +38,13 @@ export function textOf(answer: object): string {
   return [formatFields(Object.fromEntries(lines) as Record<string, Cell>), ...tables].join('\n\n')
 }
 
-/** All fields of these items as columns. */
+/** All fields of these items as columns, without those that no item has a value for. */
 export function allColumnsOf<Item extends object>(items: readonly Item[]): readonly Column<Item>[] {
-  const names = new Set(items.flatMap((item) => Object.keys(item)))
+  const names = new Set(
+    items.flatMap((item) =>
+      Object.entries(item).flatMap(([name, value]) => (value === null ? [] : [name])),
+    ),
+  )
   return [...names].map((name) => [name, (item) => toCell(Reflect.get(item, name))])
 }
 

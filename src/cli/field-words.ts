@@ -31,32 +31,14 @@ export interface Hint {
 
 /** Options whose form does not follow from the name of the field, wherever it stands. */
 const usualHints: Readonly<Record<string, Hint>> = {
-  by: { flags: '--by <list>' },
   confirm: { flags: '--yes' },
-  contact: { flags: '--contact <email>' },
-  expires: { flags: '--expires <date>' },
   expires_in: { flags: '--expires-in <duration>' },
-  from: { flags: '--from <date>' },
   ip: { flags: '--ip <cidr>', isRepeated: true },
-  key: { flags: '--key <id>' },
-  largest: { flags: '--largest <n>' },
-  largest_by: { flags: '--largest-by <figure>' },
-  last: { flags: '--last <n>' },
-  limit: { flags: '--limit <n>' },
   metadata: { flags: '--metadata <name=text>' },
   min_severity: { flags: '--severity <severity>' },
-  models: { flags: '--models <ids>' },
   name_contains: { flags: '--name <part>' },
   names: { flags: '--map <model=name>' },
-  note: { flags: '--note <text>' },
   price_multiplier: { flags: '--multiplier <factor>' },
-  reason: { flags: '--reason <text>' },
-  reference: { flags: '--reference <ref>' },
-  rpm: { flags: '--rpm <n>' },
-  sort: { flags: '--sort <by>' },
-  to: { flags: '--to <date>' },
-  tpm: { flags: '--tpm <n>' },
-  valid_from: { flags: '--valid-from <date>' },
   vendor_counts: { flags: '--vendor-file <file...>', isFile: true },
 }
 
@@ -204,7 +186,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** So many words to choose from fit into help. */
+/** Help names the words to choose from where there are no more than these. */
 const choicesMax = 6
 
 /** Joins the description of a field with what its type says: how to write several, choices, the default. */

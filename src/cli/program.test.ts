@@ -28,6 +28,6 @@ test('options are made from the fields of the input', () => {
     options.get('--monthly <usd>'),
     'spending limit of this key per calendar month (UTC), in USD; 0 = no limit',
   )
-  assert.equal(options.get('--models <ids>'), 'allow only these models; separate with commas')
+  assert.equal(options.get('--models <models>'), 'allow only these models; separate with commas')
   assert.equal(create?.registeredArguments[0]?.name(), 'account')
 })

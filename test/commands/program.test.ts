@@ -43,7 +43,7 @@ describe('the program', () => {
   it('refuses a repeated option, except those whose values add up', async () => {
     const folder = newFolder()
     const twice = await failure(folder, 'account create acme --rpm 10 --rpm 20')
-    assert.match(twice.message, /option '--rpm <n>' is given twice/)
+    assert.match(twice.message, /option '--rpm <rpm>' is given twice/)
     await json(folder, 'account create acme')
     const key = await json(folder, 'key create acme --ip 192.0.2.1 --ip 192.0.2.2')
     assert.deepEqual(key['ip'], ['192.0.2.1', '192.0.2.2'])

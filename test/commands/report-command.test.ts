@@ -161,7 +161,7 @@ for (const [by, count] of [
         if (column !== 'account') assert.equal(text, String(json[index]?.[column] ?? ''), column)
       }
     const { out } = await report(`--by ${by}`)
-    assert.match(out, /revenue USD/)
+    assert.match(out, /revenue_usd/)
     assert.equal(out.trimEnd().split('\n').length, count + 1)
   })
 

@@ -54,10 +54,10 @@ describe('turnpike request', () => {
     const refused = await command(['request', 'show', ids.refused])
     assert.match(refused.out, /^outcome +not_admitted$/m)
     assert.match(refused.out, /^code +relay\.model_unknown$/m)
-    assert.match(refused.out, /The gateway made no attempt\./)
+    assert.match(refused.out, /^attempts +–$/m)
     const answered = await command(['request', 'show', ids.answered])
-    assert.match(answered.out, /^calculation +\d+ input × 0\.000003 \+ /m)
-    assert.match(answered.out, /^1 +alpha-main +200 +answered +/m)
+    assert.match(answered.out, /^bill\.calculation +\d+ input × 0\.000003 \+ /m)
+    assert.match(answered.out, /^alpha-main +200 +answered +/m)
     assert.equal((await command(['request', 'show', ids.answered], throughApi)).out, answered.out)
   })
 

@@ -1,10 +1,9 @@
 /** `turnpike request …` and `turnpike report`: single requests, and their sums. */
 import { reportCsv, reportEndpoints } from '../../operations/reports/endpoints.ts'
-import type { ReportRow } from '../../operations/reports/report.ts'
 import { requestEndpoints } from '../../operations/requests/endpoints.ts'
 import type { Page } from '../../operations/paging.ts'
 import type { RequestView } from '../../operations/requests/view.ts'
-import { tableOf } from '../columns.ts'
+import { allColumnsOf, tableOf } from '../columns.ts'
 import { shown, write } from '../command.ts'
 import { callRow, runRow, type CommandRow } from '../row.ts'
 import { periodHints } from '../since.ts'
@@ -20,38 +19,10 @@ export const reportCommand: CommandRow = runRow(reportEndpoints.report, {
       return shown(await stream(reportCsv, { ...input, format: 'csv' }, write), () => undefined)
     return shown(await callAll(reportEndpoints.report, input), (rows) => ({
       json: rows,
-      text: formatReport(rows),
+      text: tableOf(rows, allColumnsOf(rows), 'No requests in this period.'),
     }))
   },
 })
-
-/** The table shows names in place of ids, and fewer columns than CSV and JSON. */
-function formatReport(rows: readonly ReportRow[]): string {
-  const groups = (['day', 'account', 'key', 'model', 'channel'] as const).filter((column) =>
-    rows.some((row) => row[column] !== null),
-  )
-  return tableOf(
-    rows,
-    [
-      ...groups,
-      'requests',
-      'errors',
-      'failovers',
-      ['input', 'input_tokens'],
-      ['output', 'output_tokens'],
-      ['cache', (row) => row.cache_read_tokens + row.cache_write_tokens],
-      'revenue_usd',
-      'refunded_usd',
-      'own_cost_usd',
-      ['estimated USD', 'estimated_cost_usd'],
-      ['margin USD', 'known_margin_usd'],
-      ['without cost USD', 'unknown_cost_revenue_usd'],
-      ['p50 ms', 'first_event_p50_ms'],
-      ['p95 ms', 'first_event_p95_ms'],
-    ],
-    'No requests in this period.',
-  )
-}
 
 export const requestCommands: readonly CommandRow[] = [
   callRow(requestEndpoints.show, {
