@@ -10,7 +10,7 @@ import type { ServerPlace } from './remote/server.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** Returns the server; undefined = the store. Throws where options contradict each other, or the token is missing. */
+/** Returns the server; undefined = the store. Throws where options contradict each other. */
 export function findServer(options: Options): ServerPlace | undefined {
   const named = findNamed(options)
   if (named === undefined) return undefined

@@ -111,17 +111,3 @@ function valuesOf(name: string, choices: readonly string[] | undefined, current 
 function matching(list: readonly Candidate[], current: string): Candidates {
   return { kind: 'list', list: list.filter(({ value }) => value.startsWith(current)) }
 }
-
-/** Reads the program's own options, such as `--config FILE`, from an unfinished line. */
-export function readOptions(
-  program: Command,
-  words: readonly string[],
-): Readonly<Record<string, unknown>> {
-  const options: Record<string, unknown> = {}
-  for (const option of program.options) {
-    const at = words.findIndex((word) => word === option.long)
-    if (at === -1) continue
-    options[option.attributeName()] = takesValue(option) ? words[at + 1] : true
-  }
-  return options
-}

@@ -9,7 +9,7 @@ import type { Endpoint } from '../../operations/endpoint.ts'
 import type { Page } from '../../operations/paging.ts'
 import { exitCodes, actionOf } from '../command.ts'
 import { withRun, type Run } from '../run.ts'
-import { candidatesFor, readOptions, type Candidate, type NameKind } from './candidates.ts'
+import { candidatesFor, type Candidate, type NameKind } from './candidates.ts'
 import { filesMark, scripts, shells, type Shell } from './scripts.ts'
 
 export function addCompletionCommands(program: Command): void {
@@ -53,7 +53,7 @@ async function completionLines(
   const list =
     candidates.kind === 'list'
       ? candidates.list
-      : (await findNames(candidates.of, readOptions(program, words))).map((value): Candidate => ({
+      : (await findNames(candidates.of, program, words)).map((value): Candidate => ({
           value,
           description: candidates.of,
         }))
@@ -68,11 +68,15 @@ const namesTimeoutMs = 2_000
 /** Returns the names there are. Without a store, settings or time there are none: Tab shows no errors. */
 async function findNames(
   kind: NameKind,
-  options: Readonly<Record<string, unknown>>,
+  program: Command,
+  words: readonly string[],
 ): Promise<readonly string[]> {
   const timer = commandClock.after(namesTimeoutMs, () => process.exit(exitCodes.done))
   try {
-    return await withRun({ arguments: [], options }, 'as_it_is', (run) => readNames(kind, run))
+    // The program's own options, such as `--config FILE`.
+    program.parseOptions([...words])
+    const given = { arguments: [], options: program.opts() }
+    return await withRun(given, 'as_it_is', (run) => readNames(kind, run))
   } catch {
     return []
   } finally {

@@ -278,8 +278,6 @@ const creditForm = z.strictObject({
   repeated: z.boolean().meta({ description: 'True where this credit was booked before.' }),
 })
 
-export type Credited = Answer<typeof creditForm>
-
 export const creditAccount = operation(
   { input: creditInput, answer: creditForm },
   (context, given) =>

@@ -111,10 +111,9 @@ function planVendors({ stored, catalogue, nowMs }: PlanInput): Planned<VendorRow
     const change = compare({ kind: 'vendor', name }, liveView(before.get(name), view), view(row))
     add(planned, change, row)
   }
-  for (const row of stored.vendors) {
-    if (!isInUse(row) || catalogue.vendors.has(row.name)) continue
-    add(planned, retire('vendor', row.name), { ...row, retiredAtMs: nowMs })
-  }
+  for (const row of stored.vendors)
+    if (isInUse(row) && !catalogue.vendors.has(row.name))
+      add(planned, retire('vendor', row.name), { ...row, retiredAtMs: nowMs })
   return planned
 }
 
@@ -147,10 +146,9 @@ function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
       planned.save.push({ model: id, validFromMs, prices: encodePrices(value) })
     for (const validFromMs of prices.withdraw) planned.withdraw.push({ model: id, validFromMs })
   }
-  for (const row of stored.models) {
-    if (!isInUse(row) || catalogue.models.has(row.id)) continue
-    add(planned, retire('model', row.id), { ...row, retiredAtMs: nowMs })
-  }
+  for (const row of stored.models)
+    if (isInUse(row) && !catalogue.models.has(row.id))
+      add(planned, retire('model', row.id), { ...row, retiredAtMs: nowMs })
   return planned
 }
 

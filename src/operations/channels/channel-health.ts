@@ -130,10 +130,8 @@ export type ChannelChangeView = Answer<typeof changeForm>
 
 const pageOfListings = z.strictObject({ ...momentFields, ...pageForm(listingForm).shape })
 
-export type ChannelPage = Answer<typeof pageOfListings>
-type HealthMoment = Pick<ChannelPage, keyof typeof momentFields>
-
-export type NodeView = HealthMoment['nodes'][number]
+type HealthMoment = Answer<z.ZodObject<typeof momentFields>>
+type NodeView = HealthMoment['nodes'][number]
 
 interface ChannelReport extends HealthMoment {
   readonly channels: readonly ChannelListing[]

@@ -74,54 +74,34 @@ export function compareSums(
     counts.map(({ model }) => model).filter((model) => model !== ''),
     ours.map((model) => ({ model, names: namesOf(model) })),
   )
-  const unnamed = counts.filter(({ model }) => model === '')
-  const rows = groups
-    .map(({ models, vendorNames }) => {
-      const own = sums.filter(({ model }) => models.includes(model))
-      const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
-      const names = models.length === 0 ? vendorNames : models
-      return {
-        model: names.join(' + '),
-        models,
-        vendor_models: vendorNames,
-        ...compareModel(vendor, own),
-      }
-    })
-    // Vendors also list models without any usage.
-    .filter(
-      ({ models, counts: figures, vendor_usd }) =>
-        models.length > 0 || hasUsage(figures, vendor_usd),
-    )
+  const noModel = counts.some(({ model }) => model === '')
+    ? [{ models: [], vendorNames: [''] }]
+    : []
+  const rows = [...groups, ...noModel].map(({ models, vendorNames }) => {
+    const own = sums.filter(({ model }) => models.includes(model))
+    const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
+    const title = (models.length === 0 ? vendorNames : models).join(' + ')
+    return {
+      model: models.length === 0 && title === '' ? null : title,
+      models,
+      vendor_models: vendorNames.filter((name) => name !== ''),
+      counts: compareCounts(vendor, own),
+      charged_usd: formatUsd(sumPicos(own, ({ chargedPicos }) => chargedPicos)),
+      ...compareUsd(vendor.costPicos, own),
+    }
+  })
   return {
     ...compareUsd(addVendorCounts(counts).costPicos, sums),
-    models: [
-      ...rows,
-      ...unnamed.map((vendor) => ({
-        model: null,
-        models: [],
-        vendor_models: [],
-        ...compareModel(vendor, []),
-      })),
-    ],
+    // Vendors also list models without any usage.
+    models: rows.filter((row) => row.models.length > 0 || row.model === null || hasUsage(row)),
     fields_not_compared: notCompared,
     rows_outside_period: rowsOutside,
     has_more_pages: hasMore,
   }
 }
 
-function hasUsage(figures: readonly ReconciledFigure[], vendorUsd: string | null): boolean {
-  return figures.some(({ vendor }) => vendor !== 0) || (vendorUsd ?? '0') !== '0'
-}
-
-function compareModel(
-  vendor: VendorSums,
-  sums: readonly ChannelSums[],
-): Omit<ReconciledModel, 'model' | 'models' | 'vendor_models'> {
-  return {
-    counts: compareCounts(vendor, sums),
-    charged_usd: formatUsd(sumPicos(sums, ({ chargedPicos }) => chargedPicos)),
-    ...compareUsd(vendor.costPicos, sums),
-  }
+function hasUsage({ counts, vendor_usd: billed }: ReconciledModel): boolean {
+  return counts.some(({ vendor }) => vendor !== 0) || (billed ?? '0') !== '0'
 }
 
 function compareUsd(vendorPicos: Picos | undefined, sums: readonly ChannelSums[]): ReconciledUsd {

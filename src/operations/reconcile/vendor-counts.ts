@@ -62,20 +62,23 @@ const organizationColumns: Readonly<Record<string, string>> = {
   num_model_requests: 'requests',
 }
 
-/** Columns that say of what a row is, and need no comparison. */
+const modelColumns: readonly string[] = ['model', 'model_version', 'line_item']
+const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value', 'amount_value']
+const currencyColumns: readonly string[] = ['currency', 'amount.currency', 'amount_currency']
+
+/** Columns that say of what a row is or what it costs: they are no figures to compare. */
 const describingColumns: ReadonlySet<string> = new Set([
   ...timeColumns,
-  ...'account_id api_key api_key_id api_key_status api_source batch context_window cost_type'.split(
-    ' ',
-  ),
-  ...'description inference_geo list_price_usd object organization_id organization_name'.split(' '),
-  ...'project_id project_name quantity quantity_unit service_account_id service_tier speed token_type'.split(
-    ' ',
-  ),
-  ...'usage_type user_email user_id workspace workspace_id'.split(' '),
+  ...modelColumns,
+  ...costColumns,
+  ...currencyColumns,
+  ...`account_id api_key api_key_id api_key_status api_source batch context_window cost_type
+    description inference_geo list_price_usd object organization_id organization_name project_id
+    project_name quantity quantity_unit service_account_id service_tier speed token_type usage_type
+    user_email user_id workspace workspace_id`.split(/\s+/),
 ])
 
-export interface VendorCounts {
+interface VendorCounts {
   /** The vendor's name for it; empty where a cost belongs to no model. */
   readonly model: string
   /** By the name of the figure; `requests` is one. */
@@ -153,10 +156,6 @@ interface ReadRow extends VendorCounts {
   readonly notCompared: readonly string[]
 }
 
-const modelColumns: readonly string[] = ['model', 'model_version', 'line_item']
-const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value', 'amount_value']
-const currencyColumns: readonly string[] = ['currency', 'amount.currency', 'amount_currency']
-
 function readRow({ fields }: VendorRow): ReadRow | string {
   const figures = new Map<string, number>()
   const notCompared: string[] = []
@@ -164,7 +163,7 @@ function readRow({ fields }: VendorRow): ReadRow | string {
   for (const [name, value] of Object.entries(fields)) {
     const figure = figureOf(name, isOrganization)
     if (figure === undefined) {
-      if (!isDescribing(name)) notCompared.push(name)
+      if (!describingColumns.has(name)) notCompared.push(name)
       continue
     }
     if (value === '' || value === null) continue
@@ -178,15 +177,6 @@ function readRow({ fields }: VendorRow): ReadRow | string {
   if (row.model === '' && costPicos === undefined && !isEmpty(row))
     return 'model is missing; export the figures by model (group_by of an API)'
   return row
-}
-
-function isDescribing(name: string): boolean {
-  return (
-    describingColumns.has(name) ||
-    modelColumns.includes(name) ||
-    costColumns.includes(name) ||
-    currencyColumns.includes(name)
-  )
 }
 
 /** Pages of the chat vendor name their object; its CSV does not, and counts requests under this name. */

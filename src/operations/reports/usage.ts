@@ -5,7 +5,7 @@ import { formatUsd, picos, usdNumber, type Picos } from '../../base/money.ts'
 import type { ModelFigures, UsageFigures, UsagePeriod } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
 import { getAccount } from '../accounts/accounts.ts'
-import { currency, usd, type Answer } from '../answer-forms.ts'
+import { currency, usd } from '../answer-forms.ts'
 import { accountReference } from '../input.ts'
 import { operation } from '../operation.ts'
 
@@ -41,8 +41,6 @@ const usageForm = z.strictObject({
 })
 
 /** Amounts are exact decimal text. */
-export type AccountUsage = Answer<typeof usageForm>
-
 export const accountUsage = operation(
   { input: usageInput, answer: usageForm },
   ({ database, clock }, { account: reference, period }) =>

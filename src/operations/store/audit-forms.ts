@@ -52,7 +52,7 @@ export const auditDoneForm = auditInFullForm.extend({
 })
 
 export type AuditRunView = Answer<typeof auditForm>
-export type AuditRunInFull = Answer<typeof auditInFullForm>
+type AuditRunInFull = Answer<typeof auditInFullForm>
 export type AuditDone = Answer<typeof auditDoneForm>
 
 /** What it has found. */

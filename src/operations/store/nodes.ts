@@ -36,8 +36,7 @@ const nodesForm = z.strictObject({
     .meta({ description: 'Of the last 30 days, oldest first.' }),
 })
 
-export type NodeList = Answer<typeof nodesForm>
-type NodeView = NodeList['nodes'][number]
+type NodeView = Answer<typeof nodesForm>['nodes'][number]
 
 /** Lists the gateways by start, and the unclean stops of the last 30 days, oldest first. */
 export const listNodes = operation({ input: noInput, answer: nodesForm }, async (context) => {
