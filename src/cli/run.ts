@@ -2,7 +2,7 @@
  * A command's run: it calls endpoints' operations on the store of this host, or through the admin API of a
  * server, with the same outcome. A command does not know which.
  */
-import type { Endpoint, StreamEndpoint } from '../operations/endpoint.ts'
+import type { Endpoint, StreamEndpoint, WriteText } from '../operations/endpoint.ts'
 import type { Outcome } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
 import { backupStore, type BackupView } from '../operations/store/backup.ts'
@@ -10,9 +10,6 @@ import { findServer } from './place.ts'
 import { backupFrom } from './remote/backup.ts'
 import { callServer, streamServer, type ServerPlace } from './remote/server.ts'
 import { withStore, type Given, type StoreUse } from './store-run.ts'
-
-/** Writes a piece of text; resolves when more may follow. */
-type WriteText = (text: string) => Promise<void>
 
 export interface Run extends Given {
   /** Calls the operation of an endpoint. */

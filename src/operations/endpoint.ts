@@ -81,7 +81,7 @@ interface WrittenEndpoint<Value> extends Written, Call<Value> {
 }
 
 /** Writes a piece of text; resolves when more may follow. */
-type WriteText = (text: string) => Promise<void> | void
+export type WriteText = (text: string) => Promise<void> | void
 
 /** An endpoint whose answer is written while it is read. Its input has a field `format`. */
 export interface StreamEndpoint extends Row {

@@ -73,18 +73,12 @@ function formatOf(options: Readonly<Record<string, unknown>>) {
 }
 
 function showNew({ target, secret }: NewTarget): Answer {
-  const lines = [textOf(target)]
-  if (secret !== null)
-    lines.push(
-      `secret  ${secret}`,
-      'The receiver verifies signatures with this secret. It is shown only now.',
-    )
-  lines.push(`Try it with: turnpike alert test ${target.name}`)
+  const json = { ...target, secret }
+  const text = `${textOf(json)}\n\nTry it with: turnpike alert test ${target.name}`
+  if (secret === null) return { json, text }
   return {
-    json: { ...target, secret },
-    text: lines.join('\n'),
-    ...(secret !== null && {
-      ifLost: `The secret is lost. Delete the target: turnpike alert delete ${target.id}`,
-    }),
+    json,
+    text: `${text}\nThe receiver verifies signatures with this secret. It is shown only now.`,
+    ifLost: `The secret is lost. Delete the target: turnpike alert delete ${target.id}`,
   }
 }

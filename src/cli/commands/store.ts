@@ -134,13 +134,9 @@ function showDiagnosis(diagnosis: Diagnosis): Answer {
 }
 
 function doneText(audit: AuditDone): string {
-  const { is_recorded: isRecorded, ...run } = audit
-  const { clean, counts } = run
-  const verdict = clean
-    ? 'Ledger audit passed.'
-    : `Ledger audit failed: ${counts.differences} differences.`
-  const note = isRecorded ? [] : ['The audit is not recorded: the store could not be written.']
-  return [textOf(run), ...note, verdict].join('\n')
+  const { clean, counts } = audit
+  const verdict = clean ? 'passed.' : `failed: ${counts.differences} differences.`
+  return `${textOf(audit)}\n\nLedger audit ${verdict}`
 }
 
 function showMigrated(migrated: Migrated | undefined): Answer {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { errorCatalogue } from '../../base/error-catalogue.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Secret } from '../../base/secret.ts'
-import type { Endpoint, StreamEndpoint } from '../../operations/endpoint.ts'
+import type { Endpoint, StreamEndpoint, WriteText } from '../../operations/endpoint.ts'
 import { refusalOfInput, type OperationRefusal, type Outcome } from '../../operations/operation.ts'
 import { requestOf, type ApiRequest, type RequestRow } from './request.ts'
 import { roundTrip, type ApiAnswer } from './round-trip.ts'
@@ -39,7 +39,7 @@ export async function streamServer(
   place: ServerPlace,
   endpoint: StreamEndpoint,
   input: object,
-  write: (text: string) => Promise<void>,
+  write: WriteText,
 ): Promise<Outcome<void>> {
   const refusal = refusalOfInput(endpoint.stream.input, { ...input, ...endpoint.fixed })
   if (refusal !== undefined) return refusal

@@ -23,7 +23,8 @@ export const listVendors = operation(
   async ({ database }, page) => {
     const { vendors } = await database.snapshot(readCatalogue)
     const cursorOf = ({ name }: VendorRow): string => name
-    return pageOfList(vendors.filter(isInUse), page, { cursorOf, view: viewVendor })
+    const view = (row: VendorRow) => ({ name: row.name, ...showEntry(vendorFields, row) })
+    return pageOfList(vendors.filter(isInUse), page, { cursorOf, view })
   },
 )
 
@@ -44,7 +45,3 @@ export const listModels = operation(
     })
   },
 )
-
-function viewVendor(row: VendorRow) {
-  return { name: row.name, ...showEntry(vendorFields, row) }
-}

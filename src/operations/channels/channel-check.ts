@@ -167,32 +167,24 @@ async function checkHere(context: OperationContext, name: string): Promise<Check
   return { gateway: null, ...viewResult(models, undefined) }
 }
 
+interface MadeCheck {
+  readonly snapshot: LoadedSnapshot
+  readonly channel: string
+  readonly model: string
+  readonly usage: Usage
+}
+
 async function bookCheck(
   { database, clock }: OperationContext,
-  made: {
-    readonly snapshot: LoadedSnapshot
-    readonly channel: string
-    readonly model: string
-    readonly usage: Usage
-  },
+  { snapshot, channel, model, usage }: MadeCheck,
 ): Promise<void> {
-  const { snapshot, channel, model, usage } = made
   const atMs = clock.now()
   const priced = priceCheck({ channel, model }, usage, { snapshot, nowMs: atMs })
   if (priced === undefined) return
   const { amountPicos, isKnown: isOwnCostKnown } = priced
-  const id = newId('evt', atMs)
-  const place = { node: undefined, channel, model }
-  const cost = {
-    id,
-    atMs,
-    ...place,
-    kind: 'check',
-    usage: countsOf(usage),
-    amountPicos,
-    isOwnCostKnown,
-  } as const
-  await database.transact((transaction) => appendCosts(transaction, [cost]))
+  const made = { id: newId('evt', atMs), atMs, node: undefined, channel, model } as const
+  const cost = { kind: 'check', usage: countsOf(usage), amountPicos, isOwnCostKnown } as const
+  await database.transact((transaction) => appendCosts(transaction, [{ ...made, ...cost }]))
 }
 
 /** Reads the catalogue as a gateway would run it, with what it could not serve. */

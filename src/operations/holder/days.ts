@@ -18,12 +18,7 @@ const partDays = 31
 
 const groups = ['key', 'model'] as const
 
-const day = z
-  .string()
-  .regex(/^\d{4}-\d\d-\d\d$/, 'must be a day such as 2027-01-31')
-  .refine((text) => !Number.isNaN(Date.parse(text)) && utcDay(Date.parse(text)) === text, {
-    error: 'must be a day such as 2027-01-31',
-  })
+const day = z.iso.date('must be a day such as 2027-01-31')
 
 const daysInput = z.strictObject({
   from: day.optional(),

@@ -12,20 +12,23 @@ import { pageFields, pageOf } from '../paging.ts'
 import { budgetsForm, viewBudgets } from './budget.ts'
 import { holderRead } from './holder-read.ts'
 
-const { id, name, head, state, models, expires_at, rpm, tpm } = keyForm.shape
+/** What a holder sees of what an operator sees: parsing leaves out every other field. */
+const shownForm = z.object(keyForm.shape).pick({
+  id: true,
+  name: true,
+  head: true,
+  state: true,
+  models: true,
+  expires_at: true,
+  rpm: true,
+  tpm: true,
+})
 
-/** A key as operators see it, less what is theirs. Amounts are numbers, limits show what they leave. */
+/** Amounts are numbers, limits show what they leave. */
 const holderKeyForm = z.strictObject({
-  id,
-  name,
-  head,
-  state,
-  models,
-  expires_at,
+  ...shownForm.shape,
   used: z.strictObject({ day_usd: usdShown, month_usd: usdShown, total_usd: usdShown }),
   limits: budgetsForm,
-  rpm,
-  tpm,
 })
 
 export const holderKeys = holderRead(
@@ -43,21 +46,13 @@ export const holderKeys = holderRead(
 )
 
 function viewForHolder(key: KeyRow, usage: KeyUsage, nowMs: number): Answer<typeof holderKeyForm> {
-  const view = viewKey(key, usage, nowMs)
   return {
-    id: view.id,
-    name: view.name,
-    head: view.head,
-    state: view.state,
-    models: view.models,
-    expires_at: view.expires_at,
+    ...shownForm.parse(viewKey(key, usage, nowMs)),
     used: {
       day_usd: usdNumber(usage.dayPicos),
       month_usd: usdNumber(usage.monthPicos),
       total_usd: usdNumber(usage.totalPicos),
     },
     limits: viewBudgets(keyBudgets(key.limits, usage), nowMs),
-    rpm: view.rpm,
-    tpm: view.tpm,
   }
 }
