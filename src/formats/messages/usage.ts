@@ -9,16 +9,6 @@ import type { Usage, UsageCounts, UsagePart } from '../../metering/usage.ts'
 import { Counters, isCount } from '../counts.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 
-const counterNames = [
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-] as const
-
-type CounterName =
-  (typeof counterNames)[number] | 'ephemeral_5m' | 'ephemeral_1h' | 'web_search_requests'
-
 /** Iterations served by another model than the first one; a compaction names no model. */
 const otherModelTypes: ReadonlySet<string | undefined> = new Set([
   'fallback_message',
@@ -29,8 +19,9 @@ const otherModelTypes: ReadonlySet<string | undefined> = new Set([
 export type UsagePlace = 'start' | 'delta' | 'answer'
 
 export class MessagesUsage {
-  readonly #counters = new Counters<CounterName>()
+  readonly #counters = new Counters<'output_tokens' | 'web_search_requests'>()
   readonly #asksOneHourCache: boolean
+  #input = noInput
   #iterations: readonly JsonObject[] = []
   #served: Served = {}
   #hasAny = false
@@ -61,10 +52,8 @@ export class MessagesUsage {
     if (usage === undefined) return
     this.#hasAny = true
     this.#applyIterations(usage['iterations'])
-    this.#applyCounters(usage, place)
-    const split = asObject(usage['cache_creation'])
-    this.#counters.set('ephemeral_5m', split?.['ephemeral_5m_input_tokens'])
-    this.#counters.set('ephemeral_1h', split?.['ephemeral_1h_input_tokens'])
+    this.#applyInput(usage)
+    this.#applyOutput(usage['output_tokens'], place)
     this.#counters.set(
       'web_search_requests',
       asObject(usage['server_tool_use'])?.['web_search_requests'],
@@ -75,17 +64,16 @@ export class MessagesUsage {
   /** Returns the usage in price classes; `model` is the model that the answer names. */
   toUsage(model: string | undefined): Usage | undefined {
     if (!this.#hasAny) return undefined
-    const counters = this.#counters
     const isIterated = this.#iterations.length > 0
-    const known = this.#wholeWrites()
+    const { input, cacheRead, written } = this.#input
     // With iterations the split may belong to an attempt that the totals exclude.
-    const written = isIterated ? known.total : splitWrites(known).total
+    const writes = isIterated ? written : sumOf(this.#writesOf(this.#input))
     return {
       parts: isIterated ? this.#iterationParts() : [this.#wholePart(model)],
       reported: {
-        inputTokens: counters.get('input_tokens'),
-        outputTokens: counters.get('output_tokens'),
-        cacheTokens: counters.get('cache_read_input_tokens') + written,
+        inputTokens: input,
+        outputTokens: this.#counters.get('output_tokens'),
+        cacheTokens: cacheRead + writes,
       },
     }
   }
@@ -98,45 +86,75 @@ export class MessagesUsage {
     if (entries.length > 0) this.#iterations = entries
   }
 
-  #applyCounters(usage: JsonObject, place: UsagePlace): void {
-    for (const name of counterNames) {
-      const isOutput = name === 'output_tokens'
-      // With a fallback to another model the totals are those of the attempt that answered, so they may be
-      // lower than the counts at the start, which are those of the first attempt.
-      const mayFall = this.#iterations.length > 0 || (isOutput && !this.#hasFinalOutput)
-      if (mayFall) this.#counters.replace(name, usage[name])
-      else this.#counters.set(name, usage[name])
-      if (isOutput && place !== 'start' && isCount(usage[name])) this.#hasFinalOutput = true
+  #applyInput(usage: JsonObject): void {
+    const later = this.#readInput(usage, this.#input)
+    // With a fallback to another model the totals are those of the attempt that answered, so they may be
+    // lower than the counts at the start, which are those of the first attempt.
+    const mayFall = this.#iterations.length > 0
+    if (mayFall || promptOf(later) >= promptOf(this.#input)) this.#input = later
+    else this.#counters.markImplausible()
+  }
+
+  #applyOutput(value: unknown, place: UsagePlace): void {
+    const mayFall = this.#iterations.length > 0 || !this.#hasFinalOutput
+    if (mayFall) this.#counters.replace('output_tokens', value)
+    else this.#counters.set('output_tokens', value)
+    if (place !== 'start' && isCount(value)) this.#hasFinalOutput = true
+  }
+
+  /**
+   * A usage object with `input_tokens` replaces the whole input side: a vendor may correct at the end how
+   * much of the prompt its cache had. One without it changes only what it names. The end of a stream does
+   * not repeat the split of the writes, so the earlier one stands while it fits in their total.
+   */
+  #readInput(usage: JsonObject, earlier: InputSide): InputSide {
+    const input = this.#counters.read(usage['input_tokens'])
+    const others = input === undefined ? earlier : noInput
+    const read = this.#counters.read(usage['cache_read_input_tokens'])
+    const given = this.#counters.read(usage['cache_creation_input_tokens'])
+    const written = given ?? others.written
+    const isFitting = written === earlier.written || sumOf(earlier.split) <= written
+    return {
+      input: input ?? others.input,
+      cacheRead: read ?? others.cacheRead,
+      written,
+      split: this.#readSplit(usage['cache_creation']) ?? (isFitting ? earlier.split : undefined),
     }
   }
 
-  #wholeWrites(): KnownWrites {
-    const counters = this.#counters
-    const hasSplit = counters.has('ephemeral_5m') || counters.has('ephemeral_1h')
-    return {
-      total: counters.get('cache_creation_input_tokens'),
-      known5m: counters.get('ephemeral_5m'),
-      known1h: counters.get('ephemeral_1h'),
-      isRestOneHour: !hasSplit && this.#asksOneHourCache,
-    }
+  #readSplit(value: unknown): CacheWrites | undefined {
+    const split = asObject(value)
+    const fiveMinutes = this.#counters.read(split?.['ephemeral_5m_input_tokens'])
+    const oneHour = this.#counters.read(split?.['ephemeral_1h_input_tokens'])
+    if (fiveMinutes === undefined && oneHour === undefined) return undefined
+    return { fiveMinutes: fiveMinutes ?? 0, oneHour: oneHour ?? 0 }
+  }
+
+  /**
+   * Writes beyond the known split have no stated lifetime. They count as five minutes, as server tools write
+   * them, unless no split is known and the request asked for one hour.
+   */
+  #writesOf({ written, split }: InputSide): CacheWrites {
+    const { fiveMinutes, oneHour } = split ?? noWrites
+    const rest = Math.max(0, written - fiveMinutes - oneHour)
+    return split === undefined && this.#asksOneHourCache
+      ? { fiveMinutes, oneHour: oneHour + rest }
+      : { fiveMinutes: fiveMinutes + rest, oneHour }
   }
 
   /** A split larger than its total is inconsistent, unless the total is zero, that is, not given. */
-  #checkedWrites(known: KnownWrites): CacheWrites {
-    if (known.total > 0 && known.known5m + known.known1h > known.total)
-      this.#counters.markImplausible()
-    return splitWrites(known)
+  #checkedWrites(side: InputSide): CacheWrites {
+    if (side.written > 0 && sumOf(side.split) > side.written) this.#counters.markImplausible()
+    return this.#writesOf(side)
   }
 
   #wholePart(model: string | undefined): UsagePart {
-    const counters = this.#counters
     return buildPart({
       model,
-      input: counters.get('input_tokens'),
-      output: counters.get('output_tokens'),
-      cacheRead: counters.get('cache_read_input_tokens'),
-      writes: this.#checkedWrites(this.#wholeWrites()),
-      webSearches: counters.get('web_search_requests'),
+      side: this.#input,
+      output: this.#counters.get('output_tokens'),
+      writes: this.#checkedWrites(this.#input),
+      webSearches: this.#counters.get('web_search_requests'),
       served: this.#served,
     })
   }
@@ -145,19 +163,13 @@ export class MessagesUsage {
     const billed = this.#iterations.filter((entry, index) => !this.#isDeclinedEarly(entry, index))
     return billed.map((entry, index) => {
       const isLast = index === billed.length - 1
-      const split = asObject(entry['cache_creation'])
+      const side = this.#readInput(entry, noInput)
       return buildPart({
         model: asText(entry['model']),
         isOtherModel: otherModelTypes.has(asText(entry['type'])),
-        input: this.#count(entry['input_tokens']),
+        side,
         output: this.#count(entry['output_tokens']),
-        cacheRead: this.#count(entry['cache_read_input_tokens']),
-        writes: this.#checkedWrites({
-          total: this.#count(entry['cache_creation_input_tokens']),
-          known5m: this.#count(split?.['ephemeral_5m_input_tokens']),
-          known1h: this.#count(split?.['ephemeral_1h_input_tokens']),
-          isRestOneHour: split === undefined && this.#asksOneHourCache,
-        }),
+        writes: this.#checkedWrites(side),
         // Searches are counted for the whole answer only: they belong to the last part.
         webSearches: isLast ? this.#counters.get('web_search_requests') : 0,
         served: { ...this.#served, ...readServed(entry) },
@@ -199,45 +211,43 @@ function readServed(usage: JsonObject): Served {
   }
 }
 
-/** The answer's counts of its cache writes. */
-interface KnownWrites {
-  readonly total: number
-  readonly known5m: number
-  readonly known1h: number
-  readonly isRestOneHour: boolean
-}
-
+/** Tokens that are written to the cache, by their lifetime. */
 interface CacheWrites {
   readonly fiveMinutes: number
   readonly oneHour: number
-  readonly total: number
 }
 
-/**
- * Writes beyond the known split have no stated lifetime. They count as five minutes, as server tools write
- * them, unless no split is known and the request asked for one hour.
- */
-function splitWrites(known: KnownWrites): CacheWrites {
-  const split = known.known5m + known.known1h
-  const rest = Math.max(0, known.total - split)
-  return {
-    fiveMinutes: known.known5m + (known.isRestOneHour ? 0 : rest),
-    oneHour: known.known1h + (known.isRestOneHour ? rest : 0),
-    total: split + rest,
-  }
+const noWrites: CacheWrites = { fiveMinutes: 0, oneHour: 0 }
+
+function sumOf({ fiveMinutes, oneHour }: CacheWrites = noWrites): number {
+  return fiveMinutes + oneHour
+}
+
+/** What the vendor counts of a prompt; `split` is what it says of the lifetimes of the writes. */
+interface InputSide {
+  readonly input: number
+  readonly cacheRead: number
+  readonly written: number
+  readonly split: CacheWrites | undefined
+}
+
+const noInput: InputSide = { input: 0, cacheRead: 0, written: 0, split: undefined }
+
+function promptOf({ input, cacheRead, written, split }: InputSide): number {
+  return input + cacheRead + Math.max(written, sumOf(split))
 }
 
 function buildPart(facts: {
   readonly model: string | undefined
   readonly isOtherModel?: boolean
-  readonly input: number
+  readonly side: InputSide
   readonly output: number
-  readonly cacheRead: number
   readonly writes: CacheWrites
   readonly webSearches: number
   readonly served: Served
 }): UsagePart {
-  const { input, output, cacheRead, writes, webSearches } = facts
+  const { output, writes, webSearches } = facts
+  const { input, cacheRead } = facts.side
   const counts: UsageCounts = {
     input,
     output,
@@ -250,7 +260,7 @@ function buildPart(facts: {
     ...(facts.model !== undefined && { model: facts.model }),
     ...(facts.isOtherModel === true && { isOtherModel: true }),
     counts,
-    promptTokens: input + cacheRead + writes.total,
+    promptTokens: input + cacheRead + sumOf(writes),
     ...facts.served,
   }
 }
