@@ -241,9 +241,8 @@ describe('counts that cannot be', () => {
       }
     }
     for (const details of [
-      { prompt_tokens_details: { cached_tokens: 13 } },
-      { prompt_tokens_details: { cached_tokens: 7, cache_write_tokens: 6 } },
       { prompt_tokens_details: { audio_tokens: 13 } },
+      { prompt_tokens_details: { cached_tokens: 13, audio_tokens: 13 } },
       { prompt_tokens_details: { cached_tokens: 7, audio_tokens: 6 } },
       { prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 4, audio_tokens: 5 } },
       { completion_tokens_details: { audio_tokens: 7 } },

@@ -60,7 +60,7 @@ export class Counters<Name extends string> {
   }
 }
 
-function isGiven(value: unknown): boolean {
+export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 

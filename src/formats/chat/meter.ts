@@ -38,7 +38,7 @@ function readWhole(body: Buffer, field: ContentField): AnswerReading {
   if (asObject(answer['error']) !== undefined) return { kind: 'not_the_format' }
   const gathered = new GatheredAnswer(choices.length)
   gathered.readEnvelope(answer)
-  gathered.usage.apply(answer['usage'])
+  gathered.usage.apply(usageIn(answer))
   for (const choice of choices) gathered.readChoice(asObject(choice) ?? {}, field)
   return { kind: 'answer', reading: gathered.reading(true) }
 }
@@ -209,13 +209,14 @@ class ChatReader extends FrameReader {
     return this.#readUsage(payload)
   }
 
-  /** The chunk that the gateway requested has usage and nothing else. */
+  /** The chunk that the gateway requested has usage of its own and nothing else. */
   #readUsage(payload: JsonObject): FrameFate {
-    if (asObject(payload['usage']) === undefined) return 'pass'
+    const usage = usageIn(payload)
+    if (usage === undefined) return 'pass'
     // The answer ends with the first final counts behind [DONE], so no later ones may replace them: what
     // arrives in the same read would otherwise decide.
-    if (!this.#isDone || !this.reading(true).isFinal) this.#answer.usage.apply(payload['usage'])
-    if (asArray(payload['choices'])?.length !== 0) return 'pass'
+    if (!this.#isDone || !this.reading(true).isFinal) this.#answer.usage.apply(usage)
+    if (asArray(payload['choices'])?.length !== 0 || usage !== payload['usage']) return 'pass'
     this.#hasUsageChunk = true
     return this.#asksUsageChunk ? 'pass' : 'drop'
   }
@@ -225,4 +226,19 @@ class ChatReader extends FrameReader {
 function isError(payload: JsonObject): boolean {
   const error = payload['error']
   return asObject(error) !== undefined || asText(error) !== undefined
+}
+
+/** Returns the payload's own usage, else that of a choice, else that of a member beside the choices. */
+function usageIn(payload: JsonObject): JsonObject | undefined {
+  return (
+    asObject(payload['usage']) ??
+    lastUsageOf(asArray(payload['choices']) ?? []) ??
+    lastUsageOf(Object.values(payload))
+  )
+}
+
+function lastUsageOf(places: readonly unknown[]): JsonObject | undefined {
+  let usage: JsonObject | undefined
+  for (const place of places) usage = asObject(asObject(place)?.['usage']) ?? usage
+  return usage
 }

@@ -1,26 +1,67 @@
 /**
  * The usage of a chat answer: reads its usage objects and sorts the counts into price classes. It knows the
- * vendor's field names and no frames, no prices.
+ * field names of vendors and no vendor, no frames, no prices.
  *
- * The vendor's `prompt_tokens` includes cached, cache-written and audio tokens, and
- * `completion_tokens` includes reasoning and audio: the classes are made disjoint here.
+ * By the format `prompt_tokens` includes cached, cache-written and audio tokens, and `completion_tokens`
+ * includes reasoning and audio: the classes are made disjoint here. A vendor that counts cached tokens beside
+ * the prompt, or reasoning outside the completion, is recognised by its total.
  */
 import type { Usage, UsageCounts } from '../../metering/usage.ts'
-import { Counters } from '../counts.ts'
+import { Counters, isGiven } from '../counts.ts'
 import { asObject } from '../json.ts'
 
-type CounterName =
-  | 'prompt'
-  | 'completion'
-  | 'cached'
-  | 'cache_write'
-  | 'long_cache_write'
-  | 'prompt_audio'
-  | 'cached_audio'
-  | 'completion_audio'
+/**
+ * Where each count stands, the format's own place first. The first one that is not zero is taken: vendors
+ * repeat a count under several names, so two are never added.
+ */
+const places = [
+  ['prompt', 'prompt_tokens'],
+  ['completion', 'completion_tokens'],
+  ['total', 'total_tokens'],
+  ['reasoning', 'completion_tokens_details.reasoning_tokens', 'reasoning_tokens'],
+  [
+    'cached',
+    'prompt_tokens_details.cached_tokens',
+    'cached_tokens',
+    'num_cached_tokens',
+    'prompt_cache_hit_tokens',
+    'cache_read_input_tokens',
+  ],
+  [
+    'cache_write',
+    'prompt_tokens_details.cache_write_tokens',
+    'prompt_tokens_details.cache_creation_tokens',
+    'prompt_tokens_details.cache_creation_input_tokens',
+    'cache_creation_input_tokens',
+  ],
+  [
+    'long_cache_write',
+    'prompt_tokens_details.cache_write_tokens_details.ttl_12h_tokens',
+    'prompt_tokens_details.cache_creation.ephemeral_1h_input_tokens',
+    'cache_creation.ephemeral_1h_input_tokens',
+  ],
+  ['prompt_audio', 'prompt_tokens_details.audio_tokens'],
+  ['cached_audio', 'prompt_tokens_details.cached_tokens_details.audio_tokens'],
+  ['completion_audio', 'completion_tokens_details.audio_tokens'],
+  ['web_search', '*.web_search_requests'],
+] as const
+
+const counterPaths = places.map(([name, ...paths]) => ({
+  name,
+  paths: paths.map((path) => path.split('.')),
+}))
+
+/** The names of all members that are read of a usage object. */
+export const usageMembers: readonly string[] = counterPaths.flatMap(({ paths }) => paths.flat())
+
+/** What is charged as input, in all its classes, and what as output. */
+interface Sides {
+  readonly prompt: number
+  readonly completion: number
+}
 
 export class ChatUsage {
-  readonly #counters = new Counters<CounterName>()
+  readonly #counters = new Counters<(typeof places)[number][0]>()
   #hasAny = false
 
   get isImplausible(): boolean {
@@ -29,7 +70,7 @@ export class ChatUsage {
 
   /** The vendor's count of its output; undefined where there is none, or where the last was no count. */
   get outputTokens(): number | undefined {
-    return this.#counters.isKnown('completion') ? this.#counters.get('completion') : undefined
+    return this.#counters.isKnown('completion') ? this.#sides().completion : undefined
   }
 
   /** A later usage object replaces an earlier one: the counts are cumulative. */
@@ -38,17 +79,12 @@ export class ChatUsage {
     if (usage === undefined) return
     this.#hasAny = true
     const counters = this.#counters
-    const prompt = asObject(usage['prompt_tokens_details'])
-    const completion = asObject(usage['completion_tokens_details'])
-    counters.set('prompt', usage['prompt_tokens'])
-    counters.set('completion', usage['completion_tokens'])
-    counters.set('cached', prompt?.['cached_tokens'])
-    counters.set('cache_write', prompt?.['cache_write_tokens'])
-    const writes = asObject(prompt?.['cache_write_tokens_details'])
-    counters.set('long_cache_write', writes?.['ttl_12h_tokens'])
-    counters.set('prompt_audio', prompt?.['audio_tokens'])
-    counters.set('cached_audio', asObject(prompt?.['cached_tokens_details'])?.['audio_tokens'])
-    counters.set('completion_audio', completion?.['audio_tokens'])
+    for (const { name, paths } of counterPaths) {
+      const count = findCount(usage, paths)
+      // These two only tell how to read the others.
+      if (name === 'total' || name === 'reasoning') counters.replace(name, count)
+      else counters.set(name, count)
+    }
     if (!this.#isConsistent()) counters.markImplausible()
   }
 
@@ -56,32 +92,59 @@ export class ChatUsage {
   toUsage(model: string | undefined, tier: string | undefined, webSearches = 0): Usage | undefined {
     if (!this.#hasAny) return undefined
     const counters = this.#counters
-    const prompt = counters.get('prompt')
-    const completion = counters.get('completion')
+    const sides = this.#sides()
+    const searches = Math.max(webSearches, counters.get('web_search'))
     return {
       parts: [
         {
           ...(model !== undefined && { model }),
-          counts: { ...this.#counts(), ...(webSearches > 0 && { web_search: webSearches }) },
-          promptTokens: prompt,
+          counts: { ...this.#counts(sides), ...(searches > 0 && { web_search: searches }) },
+          promptTokens: sides.prompt,
           ...(tier !== undefined && { tier }),
         },
       ],
       reported: {
-        inputTokens: prompt,
-        outputTokens: completion,
+        inputTokens: sides.prompt,
+        outputTokens: sides.completion,
         cacheTokens: counters.get('cached'),
       },
     }
   }
 
   /**
+   * Returns the reading that adds up to the vendor's total; of several, the one nearest to the format.
+   * Where none does, the format's own stands, and what the total has beyond it is output (thinking)
+   * unless reasoning is counted. Cached tokens above the prompt are beside it, whatever the total.
+   */
+  #sides(): Sides {
+    const counters = this.#counters
+    const stated = counters.get('prompt')
+    const cache = counters.get('cached') + counters.get('cache_write')
+    const completion = counters.get('completion')
+    const reasoned = completion + counters.get('reasoning')
+    const total = counters.get('total')
+    const whole = stated + cache
+    const prompt = cache > stated ? whole : stated
+    const readings: readonly Sides[] = [
+      { prompt, completion },
+      { prompt, completion: reasoned },
+      { prompt: whole, completion },
+      { prompt: whole, completion: reasoned },
+    ]
+    const fitting = readings.find((sides) => sides.prompt + sides.completion === total)
+    if (fitting !== undefined) return fitting
+    const hasBothSides = stated > 0 && counters.has('completion')
+    const rest = hasBothSides && !counters.has('reasoning') ? total - prompt - completion : 0
+    return { prompt, completion: completion + Math.max(0, rest) }
+  }
+
+  /**
    * A subset is never larger than its whole, and neither are the prompt's subsets together; only cached audio
-   * is in two of them. Reasoning is not checked: some servers count it separately.
+   * is in two of them. Reasoning is not checked: it may be outside.
    */
   #isConsistent(): boolean {
     const counters = this.#counters
-    const prompt = counters.get('prompt')
+    const { prompt } = this.#sides()
     const cached = counters.get('cached')
     const audio = counters.get('prompt_audio')
     const cachedAudio = counters.get('cached_audio')
@@ -93,7 +156,7 @@ export class ChatUsage {
     )
   }
 
-  #counts(): UsageCounts {
+  #counts({ prompt, completion }: Sides): UsageCounts {
     const counters = this.#counters
     const cachedAudio = counters.get('cached_audio')
     const cached = counters.get('cached') - cachedAudio
@@ -103,8 +166,8 @@ export class ChatUsage {
     const promptAudio = counters.get('prompt_audio') - cachedAudio
     const completionAudio = counters.get('completion_audio')
     return {
-      input: Math.max(0, counters.get('prompt') - cached - cachedAudio - written - promptAudio),
-      output: Math.max(0, counters.get('completion') - completionAudio),
+      input: Math.max(0, prompt - cached - cachedAudio - written - promptAudio),
+      output: Math.max(0, completion - completionAudio),
       ...(cached > 0 && { cache_read: cached }),
       ...(cachedAudio > 0 && { cache_read_audio: cachedAudio }),
       // The price classes have the names of another vendor's lifetimes: the shorter one and the longer one.
@@ -114,4 +177,18 @@ export class ChatUsage {
       ...(completionAudio > 0 && { output_audio: completionAudio }),
     }
   }
+}
+
+/** Returns the first count that is not zero, else a zero that is given. */
+function findCount(usage: unknown, paths: readonly (readonly string[])[]): unknown {
+  const given = paths.flatMap((path) => valuesAt(usage, path)).filter(isGiven)
+  return given.find((value) => value !== 0) ?? given[0]
+}
+
+/** `*` stands for any member. */
+function valuesAt(value: unknown, [name, ...rest]: readonly string[]): readonly unknown[] {
+  if (name === undefined) return [value]
+  const object = asObject(value)
+  const members = name === '*' ? Object.values(object ?? {}) : [object?.[name]]
+  return members.flatMap((member) => valuesAt(member, rest))
 }

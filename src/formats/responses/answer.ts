@@ -131,10 +131,11 @@ export class GatheredResponse {
   }
 }
 
-/** The names differ from those of chat completions, and nothing else. */
+/** Some names differ from those of chat completions, and nothing else. */
 function inChatTerms(usage: JsonObject | undefined): JsonObject | undefined {
   if (usage === undefined) return undefined
   return {
+    ...usage,
     prompt_tokens: usage['input_tokens'],
     completion_tokens: usage['output_tokens'],
     prompt_tokens_details: usage['input_tokens_details'],

@@ -207,6 +207,34 @@ describe('an answer of many megabytes', () => {
     }
   })
 
+  test('has the counts that a smaller one has, under the names of any vendor', () => {
+    const counted = {
+      input_tokens: 31,
+      output_tokens: 7,
+      total_tokens: 1_400,
+      num_cached_tokens: 900,
+      cache_creation_input_tokens: 400,
+      cache_creation: { ephemeral_1h_input_tokens: 300 },
+      reasoning_tokens: 62,
+      server_tool_use_details: { web_search_requests: 2 },
+    }
+    const countsOf = (text: string) => {
+      const meter = responsesCreate.openMeter(facts)
+      const last = Buffer.from(completed([message(text)], { usage: counted }))
+      for (const chunk of cutInto(last, [65_536])) meter.push(chunk)
+      return meter.reading().usage?.parts[0]?.counts
+    }
+    assert.deepEqual(countsOf('x'), {
+      input: 31,
+      cache_read: 900,
+      cache_write_5m: 100,
+      cache_write_1h: 300,
+      output: 69,
+      web_search: 2,
+    })
+    assert.deepEqual(countsOf('x'.repeat(2_000_000)), countsOf('x'))
+  })
+
   test('has its end held, and never all of the last event', () => {
     for (const size of [bytes.length, 65_536, 7]) {
       const meter = responsesCreate.openMeter(facts)

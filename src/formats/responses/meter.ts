@@ -4,6 +4,7 @@
  * are an open list: an unknown one passes.
  */
 import { classifyChatEvent } from '../chat/errors.ts'
+import { usageMembers } from '../chat/usage.ts'
 import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
@@ -77,15 +78,15 @@ const workingBytesMax = 512 * 1024
 const terminalEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
 /** What is read of an event that is too large to be kept whole. */
-const largeEventNames: ReadonlySet<string> = new Set(
-  `type response item delta output_index id status model store service_tier
+const largeEventNames: ReadonlySet<string> = new Set([
+  ...`type response item delta output_index id status model store service_tier
   incomplete_details reason error code message param
-  usage input_tokens output_tokens input_tokens_details output_tokens_details cached_tokens
-  cache_write_tokens cache_write_tokens_details ttl_12h_tokens audio_tokens cached_tokens_details
-  tool_usage web_search num_requests
+  usage input_tokens output_tokens input_tokens_details output_tokens_details
+  tool_usage web_search num_requests server_tool_use server_tool_use_details
   output encrypted_content action container_id name arguments input operation diff
   summary content text refusal transcript data`.split(/\s+/),
-)
+  ...usageMembers,
+])
 
 class ResponsesReader extends FrameReader {
   /** A stream without its terminal event has no counts: it was cut. */
