@@ -64,8 +64,13 @@ const types = (): readonly string[] =>
 /** Waits for the row of the round that the gateway runs soon after its start. */
 async function runScheduled(): Promise<Record<string, unknown>> {
   const before = await listed()
-  clock.advance(before.length === 0 ? 20_000 : 4_000_000)
-  const rows = await eventually('a new audit', listed, ({ length }) => length > before.length)
+  let asked = 0
+  const ask = (): ReturnType<typeof listed> => {
+    // A round that falls due while the one before still removes old exchanges is skipped.
+    if (asked++ % 100 === 0) clock.advance(before.length === 0 ? 20_000 : 4_000_000)
+    return listed()
+  }
+  const rows = await eventually('a new audit', ask, ({ length }) => length > before.length)
   return { ...rows[0] }
 }
 
