@@ -10,12 +10,12 @@ import { formatUsd, picos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { publishStates } from '../../src/channels/cluster/channel-states.ts'
 import { appendCosts } from '../../src/channels/cluster/operator-cost-store.ts'
-import { noAttempts, type HealthLine } from '../../src/channels/health/health-line.ts'
 import type { ExchangeRecord } from '../../src/ledger/ledger.ts'
 import { listChannels } from '../../src/operations/channels/channel-health.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { nodeTimeoutMs, readStoreTime, saveNode } from '../../src/storage/node-store.ts'
+import { healthLine } from '../support/health-line.ts'
 import { applyCatalogue } from '../support/operations.ts'
 import {
   holdRequest,
@@ -196,22 +196,4 @@ export function describeChannelTraffic(name: string, open: () => Promise<LedgerH
   })
 }
 
-const calm: HealthLine = {
-  channel: '',
-  model: '',
-  vendor: 'alpha',
-  rank: 0,
-  mode: 'on',
-  isUsable: true,
-  sinceMs: 0,
-  why: 'start',
-  share: 1,
-  wakeAtMs: undefined,
-  restUntilMs: undefined,
-  lastOkAtMs: undefined,
-  running: 0,
-  firstEventMs: undefined,
-  usualFirstEventMs: undefined,
-  failures: [],
-  recentAttempts: noAttempts,
-}
+const calm = healthLine({ channel: '', model: '' })

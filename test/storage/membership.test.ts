@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { healthLine } from '../support/health-line.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -77,26 +78,7 @@ interface Node {
 }
 
 function line(change: Partial<HealthLine> = {}): HealthLine {
-  return {
-    channel: 'main',
-    model: 'm',
-    vendor: 'alpha',
-    rank: 0,
-    mode: 'on',
-    isUsable: true,
-    sinceMs: startMs,
-    why: 'start',
-    share: 1,
-    wakeAtMs: undefined,
-    restUntilMs: undefined,
-    lastOkAtMs: undefined,
-    running: 0,
-    firstEventMs: undefined,
-    usualFirstEventMs: undefined,
-    failures: [],
-    recentAttempts: { ended: 0, failed: 0 },
-    ...change,
-  }
+  return healthLine({ sinceMs: startMs, ...change })
 }
 
 async function startNode(name: string, agedMs = 0): Promise<Node> {

@@ -1,28 +1,11 @@
 /** Which alerts follow from the states of channels right after a start, when probes have shown nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noAttempts, type HealthLine } from '../../channels/health/health-line.ts'
+import type { HealthLine } from '../../channels/health/health-line.ts'
+import { healthLine } from '../../../test/support/health-line.ts'
 import { findChannelConditions } from './channel-rules.ts'
 
-const line: HealthLine = {
-  channel: 'main',
-  model: 'm',
-  vendor: 'alpha',
-  rank: 0,
-  mode: 'trial',
-  isUsable: true,
-  sinceMs: 0,
-  why: 'restarted',
-  share: 0,
-  wakeAtMs: undefined,
-  restUntilMs: undefined,
-  lastOkAtMs: undefined,
-  running: 0,
-  firstEventMs: undefined,
-  usualFirstEventMs: undefined,
-  failures: [],
-  recentAttempts: noAttempts,
-}
+const line = healthLine({ mode: 'trial', why: 'restarted', share: 0 })
 
 function kindsOf(...lines: readonly HealthLine[]): readonly string[] {
   const seen = lines.map((one) => ({ node: 'node-1', line: one }))
