@@ -48,13 +48,8 @@ describe('several processes on one address', () => {
       )
     }
 
-    const nodes = await processes.program.run('nodes')
-    assert.match(nodes.out, /here-1[^]*here-2/)
-    const list = await processes.program.json<readonly { health: readonly { node: string }[] }[]>(
-      'channel',
-      'list',
-    )
-    assert.equal(new Set(list.flatMap(({ health }) => health.map(({ node }) => node))).size, 2)
+    const list = await processes.program.run('channel', 'list')
+    assert.match(list.out, /here-1[^]*here-2/)
     for (const path of ['/livez', '/readyz'])
       assert.equal((await send(processes.adminUrl + path)).status, 200)
     assert.equal((await send(`${processes.url}/health`)).status, 200)

@@ -2,6 +2,7 @@
 import type { ChannelCheck } from '../../operations/channels/channel-check.ts'
 import type { ChannelListing } from '../../operations/channels/channel-health.ts'
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
+import { storeEndpoints } from '../../operations/store/endpoints.ts'
 import { allColumnsOf, tableOf, textOf } from '../columns.ts'
 import { shown } from '../command.ts'
 import { callRow, countHint, runRow, type CommandRow } from '../row.ts'
@@ -11,11 +12,15 @@ export const channelCommands: readonly CommandRow[] = [
   runRow(channelEndpoints.list, {
     words: 'channel list',
     options: [],
-    work: async ({ callAll }) =>
-      shown(await callAll<ChannelListing>(channelEndpoints.list), (channels) => ({
+    work: async ({ call, callAll }) => {
+      const gateways = await call(storeEndpoints.nodes, {})
+      const known = gateways.kind === 'done' ? gateways.value.nodes : []
+      const names = new Map(known.map(({ id, name }) => [id, name]))
+      return shown(await callAll<ChannelListing>(channelEndpoints.list), (channels) => ({
         json: channels,
-        text: listText(channels),
-      })),
+        text: listText(channels, names),
+      }))
+    },
   }),
   callRow(channelEndpoints.show, { words: 'channel show' }),
   runRow(channelEndpoints.history, {
@@ -51,7 +56,10 @@ export const channelCommands: readonly CommandRow[] = [
 ]
 
 /** Shows a row for each model, and for each gateway that has published its health. */
-function listText(channels: readonly ChannelListing[]): string {
+function listText(
+  channels: readonly ChannelListing[],
+  gatewayNames: ReadonlyMap<string, string>,
+): string {
   const rows = channels.flatMap((channel) =>
     Object.keys(channel.models).flatMap((model) => {
       const published = channel.health.filter((one) => one.model === model)
@@ -77,7 +85,7 @@ function listText(channels: readonly ChannelListing[]): string {
       ['next', ({ health }) => health?.next_steps.map(({ text }) => text)],
       ['failed in 10 min', ({ traffic }) => traffic?.recent?.failed],
       ['cost today USD', ({ traffic }) => traffic?.today.own_cost_usd],
-      ['gateway', 'health.node'],
+      ['gateway', ({ health }) => health && (gatewayNames.get(health.node) ?? health.node)],
     ],
     'There are no channels. A catalogue sets them: turnpike apply -f catalog.yaml',
   )
