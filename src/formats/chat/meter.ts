@@ -209,7 +209,7 @@ class ChatReader extends FrameReader {
     return this.#readUsage(payload)
   }
 
-  /** The chunk that the gateway requested has usage of its own and nothing else. */
+  /** Drops the chunk that the gateway asked for: it has a field `usage`, and no choices. */
   #readUsage(payload: JsonObject): FrameFate {
     const usage = usageIn(payload)
     if (usage === undefined) return 'pass'

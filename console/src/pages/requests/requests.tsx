@@ -118,8 +118,8 @@ function areApart(
 }
 
 /**
- * Each request once, the newest first, as in the API: ids begin with the time. What is older than the list as
- * it was read comes with its next page.
+ * Each request once, the newest first; ids begin with the time. Requests that are older than the last one of
+ * the list come with its next page.
  */
 function merge(
   newest: readonly RequestLine[],
