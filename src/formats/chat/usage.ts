@@ -8,7 +8,7 @@
  */
 import type { Usage, UsageCounts } from '../../metering/usage.ts'
 import { Counters, isGiven } from '../counts.ts'
-import { asObject } from '../json.ts'
+import { asObject, type JsonObject } from '../json.ts'
 
 /**
  * Where each count stands, the format's own place first. The first one that is not zero is taken: vendors
@@ -179,16 +179,30 @@ export class ChatUsage {
   }
 }
 
-/** Returns the first count that is not zero, else a zero that is given. */
-function findCount(usage: unknown, paths: readonly (readonly string[])[]): unknown {
-  const given = paths.flatMap((path) => valuesAt(usage, path)).filter(isGiven)
-  return given.find((value) => value !== 0) ?? given[0]
+/** Returns the first count that is not zero, else a zero. It makes no lists: every answer pays for it. */
+function findCount(usage: JsonObject, paths: readonly (readonly string[])[]): unknown {
+  let zero: unknown
+  for (const path of paths) {
+    const value = valueAt(usage, path, 0)
+    if (!isGiven(value)) continue
+    if (value !== 0) return value
+    zero = value
+  }
+  return zero
 }
 
-/** `*` stands for any member. */
-function valuesAt(value: unknown, [name, ...rest]: readonly string[]): readonly unknown[] {
-  if (name === undefined) return [value]
+/** `*` stands for any member: the first whose count is not zero. */
+function valueAt(value: unknown, path: readonly string[], depth: number): unknown {
+  const name = path[depth]
+  if (name === undefined) return value
   const object = asObject(value)
-  const members = name === '*' ? Object.values(object ?? {}) : [object?.[name]]
-  return members.flatMap((member) => valuesAt(member, rest))
+  if (object === undefined) return undefined
+  if (name !== '*') return valueAt(object[name], path, depth + 1)
+  let zero: unknown
+  for (const member of Object.values(object)) {
+    const found = valueAt(member, path, depth + 1)
+    if (isGiven(found) && found !== 0) return found
+    zero ??= found
+  }
+  return zero
 }
