@@ -70,7 +70,7 @@ interface Asked<Answer> {
 
 /** A service as its callers use it. */
 export interface ThreadService<Question, Answer> {
-  /** Rejects where the thread fails or has ended. Do not use afterwards what is `moved`. */
+  /** Rejects where the thread fails or has ended. The objects in `moved` are not usable after the call. */
   ask(question: Question, moved?: readonly Transferable[]): Promise<Answer>
   /** Ends the thread whatever it is doing, and rejects the open questions. */
   end(): Promise<unknown>
