@@ -24,6 +24,9 @@ export interface LedgerReport {
   readonly audit: AuditReport
 }
 
+/** The first audit starts at a random moment, and would take its share of one measurement or another. */
+const awaitsAudit = true
+
 export class ProxySet {
   readonly #bench: Bench
   readonly #plan: Plan
@@ -51,7 +54,7 @@ export class ProxySet {
       if (this.#tools.hasHaproxy) proxies.push(await startHaproxy(this.#bench))
       if (wanted.has('turnpike')) proxies.push(await this.#startTurnpike(part))
       if (this.#plan.against !== undefined)
-        proxies.push(await this.#startBaseline(part, this.#plan.against))
+        proxies.push(await this.#startBaseline(this.#plan.against))
       if (wanted.has('portkey') && part === 'requests') {
         proxies.push(await startPortkey(this.#bench))
       }
@@ -75,8 +78,6 @@ export class ProxySet {
       name: 'turnpike',
       root: this.#bench.root,
     })
-    // The other parts measure memory, which must not include the audit's.
-    const awaitsAudit = part === 'requests'
     if (this.#profileFolder === undefined)
       return startTurnpike(this.#bench, this.#store, { awaitsAudit })
     const profileFolder = join(this.#profileFolder, part)
@@ -84,8 +85,8 @@ export class ProxySet {
     return startTurnpike(this.#bench, this.#store, { profileFolder, awaitsAudit })
   }
 
-  async #startBaseline(part: string, root: string): Promise<Proxy> {
+  async #startBaseline(root: string): Promise<Proxy> {
     this.#baseline ??= await prepareTurnpike(this.#bench, { name: 'baseline', root })
-    return startTurnpike(this.#bench, this.#baseline, { awaitsAudit: part === 'requests' })
+    return startTurnpike(this.#bench, this.#baseline, { awaitsAudit })
   }
 }
