@@ -10,7 +10,7 @@ export const eventFeeds = {
     feed: z.strictObject({}),
     events: {
       changed: z.strictObject({
-        list: z.enum(watchedLists).meta({ description: 'Read it again to see what is new.' }),
+        list: z.enum(watchedLists).meta({ description: 'Read it again to see the changes.' }),
       }),
     },
   }) satisfies FeedEndpoint,
