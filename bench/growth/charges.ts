@@ -66,7 +66,8 @@ export class Charging {
       amountPicos: picos(1_000_000n),
       atMs,
     }
-    const hold = await this.#ledger.place({ ...request, keyLimits: noKeyLimits })
+    const likelyPicos = request.amountPicos
+    const hold = await this.#ledger.place({ ...request, likelyPicos, keyLimits: noKeyLimits })
     if (hold.kind !== 'hold') throw new Error(`a charge was refused: ${hold.kind}`)
     await this.#ledger.settle(hold, recordOf(request))
   }

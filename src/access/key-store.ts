@@ -3,6 +3,7 @@
  * how it may be used; no account is written here. This file sees hashes and never a secret.
  */
 import type { BlockList } from 'node:net'
+import { holdRules, type HoldRule } from '../base/hold-rule.ts'
 import { buildIpRanges } from '../base/ip-address.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
 import { picos } from '../base/money.ts'
@@ -192,7 +193,7 @@ export async function findKnownKey(
 ): Promise<KnownKey | undefined> {
   const rows = await queryable.query(
     `SELECT key.*, account.status AS account_status,
-       account.closed_at_ms, account.price_multiplier_ppm
+       account.closed_at_ms, account.price_multiplier_ppm, account.holds, account.has_paid
      FROM key LEFT JOIN account ON account.id = key.account_id
      WHERE key.secret_hash = $1`,
     [secretHash],
@@ -209,6 +210,7 @@ export async function findKnownKey(
       ...(key.role !== undefined && { role: key.role }),
       allowedModels: key.allowedModels === undefined ? undefined : new Set(key.allowedModels),
       priceMultiplierPpm: Number(row['price_multiplier_ppm'] ?? 1_000_000),
+      holds: readHoldRule(row),
       keyLimits: key.limits,
     },
     ipRanges: key.ipRanges === undefined ? undefined : buildIpRanges(key.ipRanges),
@@ -216,6 +218,11 @@ export async function findKnownKey(
     isRevoked: key.revokedAtMs !== undefined,
     accountStatus: readAccountStatus(row),
   }
+}
+
+/** Who has not paid yet is admitted by the most, whatever else is set. */
+function readHoldRule(row: Row): HoldRule | undefined {
+  return row['has_paid'] === 0n ? 'most' : holdRules.find((rule) => rule === row['holds'])
 }
 
 function readAccountStatus(row: Row): KnownKey['accountStatus'] {

@@ -6,6 +6,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { HoldRule } from '../base/hold-rule.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
 
 /** `client` = `cr_…`, `reader` = `ro_…`, `admin` = `ad_…`. */
@@ -28,6 +29,8 @@ export interface Principal {
   readonly allowedModels: ReadonlySet<string> | undefined
   /** Charges are the list price times this many millionths; 1_000_000 = list price. */
   readonly priceMultiplierPpm: number
+  /** What a request needs to be admitted. Undefined = as the setting `holds` says. */
+  readonly holds: HoldRule | undefined
   readonly keyLimits: KeyLimits
 }
 

@@ -13,6 +13,7 @@ function principal(keyId: string, accountId: string): Principal {
     accountId,
     allowedModels: undefined,
     priceMultiplierPpm: 1_000_000,
+    holds: undefined,
     keyLimits: noKeyLimits,
   }
 }

@@ -3,7 +3,8 @@
  * them (entry-store.ts and the booking of charges).
  */
 import { invariant } from '../base/errors.ts'
-import type { Picos } from '../base/money.ts'
+import { holdRules, type HoldRule } from '../base/hold-rule.ts'
+import { addPicos, subtractPicos, type Picos } from '../base/money.ts'
 import {
   eachRow,
   type Queryable,
@@ -17,8 +18,14 @@ import { dayCost, readPicos } from './usage.ts'
 export type AccountStatus = 'active' | 'suspended' | 'closed'
 
 export interface AccountLimits {
+  /** How far below zero the balance may go. */
+  readonly creditLinePicos: Picos
+  /** Undefined = as the setting `holds` says. */
+  readonly holds: HoldRule | undefined
   /** Zero = no limit. */
   readonly dailyLimitPicos: Picos
+  /** Zero = no limit. */
+  readonly monthlyLimitPicos: Picos
   /** Zero = no limit. */
   readonly rpm: number
   readonly windowMinutes: number
@@ -50,20 +57,31 @@ export interface Account extends AccountLimits, AccountProfile {
   readonly createdAtMs: number
 }
 
+/** What requests can spend: balance and credit line less holds. Below zero while one hold is not covered. */
+export function availablePicos(
+  { balancePicos, creditLinePicos }: Pick<Account, 'balancePicos' | 'creditLinePicos'>,
+  heldPicos: Picos,
+): Picos {
+  return subtractPicos(addPicos(balancePicos, creditLinePicos), heldPicos)
+}
+
 /** Adds an account without any money; false where the name is taken. */
 export async function insertAccount(
   transaction: Transaction,
   account: NewAccount,
 ): Promise<boolean> {
   const inserted = await transaction.query(
-    `INSERT INTO account (id, name, status, daily_limit_picos, rpm, window_minutes,
-       tokens_per_minute, price_multiplier_ppm, created_at_ms)
-     VALUES ($1, $2, 'active', $3, $4, $5, $6, $7, $8)
+    `INSERT INTO account (id, name, status, credit_line_picos, largest_credit_line_picos,
+       holds, daily_limit_picos, monthly_limit_picos, rpm, window_minutes, tokens_per_minute, price_multiplier_ppm, created_at_ms)
+     VALUES ($1, $2, 'active', $3, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      ON CONFLICT (name) DO NOTHING RETURNING id`,
     [
       account.id,
       account.name,
+      account.creditLinePicos,
+      account.holds ?? null,
       account.dailyLimitPicos,
+      account.monthlyLimitPicos,
       account.rpm,
       account.windowMinutes,
       account.tpm,
@@ -179,8 +197,8 @@ function filtersOf(question: AccountsQuestion, place: Place): readonly string[] 
   if (externalId !== undefined) where.push(`external_id = ${place(externalId)}`)
   if (lowSinceDay !== undefined)
     where.push(
-      `status = 'active' AND (balance_picos <= 0 OR balance_picos < alert_below_picos
-         OR balance_picos < ${spentSql('id', place(lowSinceDay))})`,
+      `status = 'active' AND (balance_picos <= -credit_line_picos OR balance_picos < alert_below_picos
+         OR balance_picos + credit_line_picos < ${spentSql('id', place(lowSinceDay))})`,
     )
   return where
 }
@@ -198,12 +216,13 @@ function spendSource(period: Period | undefined, place: Place): string {
 }
 
 /** SQL of the charges of an account from a day on. */
-function spentSql(id: string, fromDay: string): string {
+export function spentSql(id: string, fromDay: string): string {
   return `(SELECT CAST(COALESCE(SUM(revenue_picos), 0) AS BIGINT) FROM report_day
             WHERE account_id = ${id} AND day >= ${fromDay})`
 }
 
-const statusSql = "CASE WHEN closed_at_ms IS NULL THEN status ELSE 'closed' END"
+/** SQL of an account's status. */
+export const statusSql = "CASE WHEN closed_at_ms IS NULL THEN status ELSE 'closed' END"
 
 /** Both engines lower only A to Z in a column that is compared by its bytes. */
 function patternOf(part: string): string {
@@ -230,7 +249,10 @@ export async function changeLimits(
   limits: Partial<AccountLimits>,
 ): Promise<Account | undefined> {
   const changes: [column: string, value: SqlValue | undefined][] = [
+    ['credit_line_picos', limits.creditLinePicos],
+    ['holds', 'holds' in limits ? (limits.holds ?? null) : undefined],
     ['daily_limit_picos', limits.dailyLimitPicos],
+    ['monthly_limit_picos', limits.monthlyLimitPicos],
     ['rpm', limits.rpm],
     ['window_minutes', limits.windowMinutes],
     ['tokens_per_minute', limits.tpm],
@@ -239,6 +261,11 @@ export async function changeLimits(
   for (const [column, value] of changes)
     if (value !== undefined)
       await transaction.query(`UPDATE account SET ${column} = $2 WHERE id = $1`, [accountId, value])
+  await transaction.query(
+    `UPDATE account SET largest_credit_line_picos = credit_line_picos
+      WHERE id = $1 AND credit_line_picos > largest_credit_line_picos`,
+    [accountId],
+  )
   return findAccount(transaction, accountId)
 }
 
@@ -282,38 +309,6 @@ function readStatus(row: Row): AccountStatus {
   return row['closed_at_ms'] === null ? status : 'closed'
 }
 
-/** What the alerts about an account's money need of it. */
-export interface WatchedAccount {
-  readonly id: string
-  readonly name: string
-  readonly status: AccountStatus
-  readonly balancePicos: Picos
-  /** Zero = no limit. */
-  readonly dailyLimitPicos: Picos
-  /** A lower balance raises an alert. Zero = never. */
-  readonly alertBelowPicos: Picos
-}
-
-/** Reads all accounts that may have a condition to report, a page at a time, by id. */
-export async function listWatchedAccounts(
-  database: Queryable,
-  page: { readonly afterId: string; readonly countMax: number },
-): Promise<WatchedAccount[]> {
-  const rows = await database.query(
-    `SELECT id, name, ${statusSql} AS status, balance_picos, daily_limit_picos, alert_below_picos
-       FROM account WHERE id > $1 ORDER BY id LIMIT $2`,
-    [page.afterId, page.countMax],
-  )
-  return rows.map((row) => ({
-    id: String(row['id']),
-    name: String(row['name']),
-    status: String(row['status']) as AccountStatus,
-    balancePicos: readPicos(row, 'balance_picos'),
-    dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
-    alertBelowPicos: readPicos(row, 'alert_below_picos'),
-  }))
-}
-
 function readAccount(row: Row): Account {
   const closedAtMs = row['closed_at_ms'] ?? null
   const externalId = row['external_id']
@@ -327,7 +322,10 @@ function readAccount(row: Row): Account {
     alertBelowPicos: readPicos(row, 'alert_below_picos'),
     externalId: typeof externalId === 'string' ? externalId : undefined,
     metadata: JSON.parse(String(row['metadata'])) as Record<string, string>,
+    creditLinePicos: readPicos(row, 'credit_line_picos'),
+    holds: holdRules.find((rule) => rule === row['holds']),
     dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
+    monthlyLimitPicos: readPicos(row, 'monthly_limit_picos'),
     rpm: Number(row['rpm']),
     windowMinutes: Number(row['window_minutes']),
     tpm: Number(row['tokens_per_minute']),
@@ -347,34 +345,4 @@ export async function readAccountNames(
     ids.last,
   ])
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]))
-}
-
-export interface ShortAccount {
-  readonly id: string
-  readonly name: string
-  readonly balancePicos: Picos
-  /** Charges since the given day. */
-  readonly spentPicos: Picos
-}
-
-/** Lists active accounts without money, or with less than they spent from a day on, by name. */
-export async function listShortAccounts(
-  database: Queryable,
-  { fromDay, countMax }: { readonly fromDay: string; readonly countMax: number },
-): Promise<readonly ShortAccount[]> {
-  const rows = await database.query(
-    `SELECT id, name, balance_picos, spent_picos
-       FROM (SELECT account.id, account.name, account.balance_picos,
-               ${spentSql('account.id', '$1')} AS spent_picos
-               FROM account WHERE status = 'active') AS spending
-      WHERE balance_picos <= 0 OR balance_picos < spent_picos
-      ORDER BY name LIMIT $2`,
-    [fromDay, countMax],
-  )
-  return rows.map((row) => ({
-    id: String(row['id']),
-    name: String(row['name']),
-    balancePicos: readPicos(row, 'balance_picos'),
-    spentPicos: readPicos(row, 'spent_picos'),
-  }))
 }

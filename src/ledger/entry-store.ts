@@ -56,6 +56,8 @@ type InvalidCredit = 'amount_sign' | 'balance_out_of_range' | 'reference'
 
 /** 64-bit integers end a little above nine million USD; no balance comes near enough to overflow. */
 export const balanceMax: Picos = picos(9_000_000n * picosPerUsd)
+/** The largest credit line: with it and one more hold, every balance still fits into 64 bits. */
+export const creditLineMax: Picos = picos(100_000n * picosPerUsd)
 const balanceMin = subtractPicos(zeroPicos, balanceMax)
 
 const referenceLengthMax = 255
@@ -79,10 +81,11 @@ export async function credit(
   if (balancePicos > balanceMax || balancePicos < balanceMin)
     return { kind: 'invalid', reason: 'balance_out_of_range' }
   const entry = await insertEntry(transaction, request)
-  await transaction.query('UPDATE account SET balance_picos = balance_picos + $2 WHERE id = $1', [
-    accountId,
-    amountPicos,
-  ])
+  await transaction.query(
+    `UPDATE account SET balance_picos = balance_picos + $2,
+       has_paid = CASE WHEN $3 = 1 THEN 1 ELSE has_paid END WHERE id = $1`,
+    [accountId, amountPicos, request.kind === 'credit' ? 1 : 0],
+  )
   return { kind: 'booked', entry, balancePicos }
 }
 

@@ -19,7 +19,10 @@ export interface HoldRequest {
   readonly exchangeId: string
   readonly accountId: string
   readonly keyId: string
+  /** What is held: the most that the exchange can cost. */
   readonly amountPicos: Picos
+  /** What has to be left for it to be admitted, at most the amount: what it will usually cost. */
+  readonly likelyPicos: Picos
   /** As its principal carries them. */
   readonly keyLimits: KeyLimits
   /** Wall time; decides the UTC day and month that the limits count. */
@@ -46,14 +49,18 @@ export interface Hold {
   readonly accountId: string
   readonly keyId: string
   readonly amountPicos: Picos
+  /** In some scope less was left than the amount: its charge may pass a limit or the credit line. */
+  readonly isUncovered: boolean
 }
 
 export type HoldRefusal =
   | {
       readonly kind: 'insufficient_balance'
       readonly balancePicos: Picos
+      /** How far below zero the balance may go. */
+      readonly creditLinePicos: Picos
       readonly heldPicos: Picos
-      /** True when the balance alone would suffice: only the account's running requests reserve too much. */
+      /** True when balance and line would suffice: only the account's running requests stand in the way. */
       readonly isHeldOnly: boolean
     }
   | {
@@ -172,6 +179,8 @@ export interface UsageFigures {
 export interface Ledger {
   /**
    * Admits or refuses. The first limit of `limits` (limits.ts) that the request would pass refuses it.
+   * Balance and limits in USD have to leave its likely cost, and hold the most: so in each of them at most
+   * one open hold is not covered, and until it has ended nothing that costs is admitted.
    * At most one hold per exchange: repeating it returns the hold there is. A limit in USD counts the
    * charges less refunds booked in the period of `atMs` and every open hold, whenever it was placed: its
    * charge is booked when its exchange ends. A limit of tokens per minute refuses while the tokens of
@@ -183,8 +192,9 @@ export interface Ledger {
    * Books the charge of an exchange and frees its hold, once: repeating it for the same exchange has no
    * effect. Resolves when it is durable; rejects with `ledger.unavailable` when it is not: the end of
    * the answer must then be withheld, and the exchange is recorded as one that cost nothing. The same
-   * with `ledger.insufficient_balance`, where the hold had expired and balance less holds does not cover
-   * the whole charge: the record is marked `hold_expired`, and the charge becomes the operator's cost.
+   * with `ledger.insufficient_balance`, where the hold had expired and balance and credit line less holds do
+   * not cover the whole charge: the record is marked `hold_expired`, and the charge becomes the operator's
+   * cost.
    */
   settle(hold: Hold, record: ExchangeRecord): Promise<void>
   /**

@@ -5,11 +5,15 @@
  *     refuses                compares
  *     rate_limited           requests admitted in the window                  with the requests per minute
  *     token_limited          tokens of requests that ended within a minute    with the tokens per minute
- *     insufficient_balance   amount + open holds                              with the balance
- *     spending_limit         amount + open holds + charges of the period      with the limit in USD
+ *     insufficient_balance   likely + open holds                              with balance + credit line
+ *     spending_limit         likely + open holds + charges of the period      with the limit in USD
+ *
+ * An open hold counts with the most that its exchange can cost, so the last two can be passed by one hold
+ * alone. Then nothing is left, and any further request that costs something is refused.
  */
 import type { ErrorCode } from '../base/errors.ts'
-import type { UsagePeriod } from './ledger.ts'
+import { maxPicos, minPicos, picos, type Picos } from '../base/money.ts'
+import type { HoldRequest, UsagePeriod } from './ledger.ts'
 
 export type Limit = {
   /** As the functions of PostgreSQL name it. */
@@ -23,7 +27,7 @@ export type Limit = {
 )
 
 export type SpendingLimit = { readonly refuses: 'spending_limit' } & (
-  | { readonly scope: 'account'; readonly period: 'day' }
+  | { readonly scope: 'account'; readonly period: Exclude<UsagePeriod, 'total'> }
   | { readonly scope: 'key'; readonly period: UsagePeriod }
 )
 
@@ -46,10 +50,19 @@ export const limits: readonly Limit[] = [
   { name: 'key_tpm', scope: 'key', ...tokens },
   { name: 'balance', scope: 'account', ...balance },
   { name: 'account_day', scope: 'account', ...day },
+  { name: 'account_month', scope: 'account', ...month },
   { name: 'key_day', scope: 'key', ...day },
   { name: 'key_month', scope: 'key', ...month },
   { name: 'key_total', scope: 'key', ...total },
 ]
+
+/** Returns what has to be left in each limit in USD, and of balance and credit line. */
+export function leastLeftPicos({
+  amountPicos,
+  likelyPicos,
+}: Pick<HoldRequest, 'amountPicos' | 'likelyPicos'>): Picos {
+  return maxPicos(likelyPicos, minPicos(amountPicos, picos(1n)))
+}
 
 /** Returns the code with which a limit in USD refuses. */
 export function spendingCode(period: UsagePeriod): ErrorCode {

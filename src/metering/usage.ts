@@ -77,6 +77,7 @@ export interface ReportedTokens {
 export type UsageMark =
   | 'estimated' // no usable count came; counted from what was delivered
   | 'implausible' // the vendor's count broke a bound; the charge was kept within the hold
+  | 'uncovered' // admitted by its likely cost, with less left than the most it could cost
   | 'over_hold' // believed and above the hold: the input had been under-estimated
   | 'unpriced_model' // the answer names a model without a price; the requested one's was used
   | 'hold_expired' // not charged: its hold had expired, and the balance no longer covered it

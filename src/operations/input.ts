@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { dayMs, parseDuration } from '../base/clock.ts'
 import { isIpRange } from '../base/ip-address.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
-import { balanceMax } from '../ledger/entry-store.ts'
+import { balanceMax, creditLineMax } from '../ledger/entry-store.ts'
 import {
   dateForm,
   durationForm,
@@ -110,17 +110,17 @@ const exactNumber = /^-?\d{1,15}(\.\d{1,6})?$/
 /** USD as decimal text, or as a JSON number. */
 function usd(
   expected: string,
-  range: { readonly isSigned?: boolean; readonly hasZero?: boolean } = {},
+  range: { readonly isSigned?: boolean; readonly hasZero?: boolean; readonly most?: Picos } = {},
 ) {
-  const { isSigned = false, hasZero = true } = range
-  const least = isSigned ? 0n - balanceMax : 0n
-  const max = Number(amountUsdMax)
+  const { isSigned = false, hasZero = true, most = balanceMax } = range
+  const least = isSigned ? 0n - most : 0n
+  const max = Number(formatUsd(most))
   return textOrNumber(expected)
     .transform((given, context): Picos => {
       const text = String(given).trim()
       const isExact = typeof given === 'string' || exactNumber.test(text)
       const amount = isExact ? parseUsd(text) : undefined
-      const fits = amount !== undefined && amount >= least && amount <= balanceMax
+      const fits = amount !== undefined && amount >= least && amount <= most
       if (fits && (hasZero || amount !== 0n)) return amount
       const advice = isExact ? '' : '; send one with more than 6 decimals as text'
       context.addIssue({ code: 'custom', message: `must be ${expected}${advice}` })
@@ -154,6 +154,11 @@ export const balanceUsd = usd(
 export const limitUsd = usd(
   `an amount in USD from 0 (no limit) to ${amountUsdMax}, with at most 12 decimals`,
 )
+
+export const creditLineUsd = usd(
+  `an amount in USD from 0 to ${formatUsd(creditLineMax)}, with at most 12 decimals`,
+  { most: creditLineMax },
+).describe('How far below zero the balance may go, in USD.')
 
 function wholeNumber(range: { readonly min: number; readonly max: number }) {
   const expected = `a whole number from ${range.min} to ${range.max}`

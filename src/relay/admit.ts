@@ -6,7 +6,7 @@
  */
 import { nextUtcMidnight, nextUtcMonth } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
-import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import { addPicos, formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import type { VendorOperation } from '../formats/format.ts'
 import type {
@@ -54,14 +54,25 @@ const charged: Admission = {
     )
   },
   async admit(prepared, services) {
-    const amountPicos = quote(holdFacts(prepared))
     // The body may have taken until after midnight: the day on which the hold is placed counts.
-    const request = holdRequest(prepared, amountPicos, services)
+    const request = holdRequest(
+      prepared,
+      { amountPicos: quote(mostFacts(prepared)), likelyPicos: quote(neededFacts(prepared, services)) },
+      services,
+    )
     const placed = await place(request, services)
     if (placed.kind === 'hold') return { ...prepared, hold: placed }
     const { ledger } = services
     const allowance = 'requests'
-    return explain(placed, { identified: prepared, prepared, request, allowance, ledger })
+    const affordable = (availablePicos: Picos): number =>
+      affordableOutputTokens({ ...neededFacts(prepared, services), availablePicos })
+    return explain(placed, {
+      identified: prepared,
+      read: { prepared, affordable },
+      request,
+      allowance,
+      ledger,
+    })
   },
 }
 
@@ -73,15 +84,15 @@ const free: Admission = {
 }
 
 type LedgerServices = Pick<RelayServices, 'ledger' | 'clock'>
-type AdmitServices = LedgerServices & Pick<RelayServices, 'onTracePoint'>
+type AdmitServices = LedgerServices & Pick<RelayServices, 'onTracePoint' | 'settings'>
 
 function holdRequest(
   { exchangeId, principal }: Identified,
-  amountPicos: Picos,
+  costs: Pick<HoldRequest, 'amountPicos' | 'likelyPicos'>,
   { clock }: LedgerServices,
 ): HoldRequest {
   const { accountId, keyId, keyLimits } = principal
-  return { exchangeId, accountId, keyId, keyLimits, amountPicos, atMs: clock.now() }
+  return { exchangeId, accountId, keyId, keyLimits, ...costs, atMs: clock.now() }
 }
 
 async function place(
@@ -100,7 +111,8 @@ async function checkLeast(
   services: LedgerServices,
 ): Promise<Refusal | undefined> {
   const leastPicos = canCostNothing(identified) ? zeroPicos : picos(1n)
-  const request = holdRequest(identified, leastPicos, services)
+  const least = { amountPicos: leastPicos, likelyPicos: leastPicos }
+  const request = holdRequest(identified, least, services)
   const { ledger } = services
   const refusal = await ledger.check(request)
   return refusal && explain(refusal, { identified, request, allowance: 'requests', ledger })
@@ -123,7 +135,8 @@ async function count(
   allowance: CountRequest['allowance'],
   { ledger, clock }: LedgerServices,
 ): Promise<Refusal | undefined> {
-  const request = holdRequest(identified, zeroPicos, { ledger, clock })
+  const nothing = { amountPicos: zeroPicos, likelyPicos: zeroPicos }
+  const request = holdRequest(identified, nothing, { ledger, clock })
   const { accountId, keyId, keyLimits, atMs } = request
   const refusal = await ledger.count({ accountId, keyId, keyLimits, allowance, atMs })
   return refusal && explain(refusal, { identified, request, allowance, ledger })
@@ -158,11 +171,17 @@ function quoteFacts(prepared: Prepared): QuoteFacts {
   }
 }
 
+/** What has to be left for the request: the likely, or the most where the account or the setting says so. */
+function neededFacts(prepared: Prepared, { settings }: Pick<RelayServices, 'settings'>): QuoteFacts {
+  const { holds = settings.holds } = prepared.principal
+  return holds === 'most' ? mostFacts(prepared) : quoteFacts(prepared)
+}
+
 /**
  * A vendor's own tools, and documents by address, put before the model what no body shows: the hold covers
  * the most that a model of the request reads.
  */
-function holdFacts(prepared: Prepared): QuoteFacts {
+function mostFacts(prepared: Prepared): QuoteFacts {
   const facts = quoteFacts(prepared)
   if (!hasAddedInput(prepared)) return facts
   return {
@@ -197,7 +216,11 @@ const defaultOutputTokens = 128_000
 interface Refused {
   readonly identified: Identified
   /** Undefined where the body was not read. */
-  readonly prepared?: Prepared
+  readonly read?: {
+    readonly prepared: Prepared
+    /** Returns the largest output limit that this much money covers; 0 = none. */
+    readonly affordable: (availablePicos: Picos) => number
+  }
   readonly request: HoldRequest
   readonly allowance: CountRequest['allowance']
   readonly ledger: Ledger
@@ -263,14 +286,17 @@ function retryAfterSeconds({ retryAfterMs }: { readonly retryAfterMs: number }):
 
 function insufficientBalance(
   refusal: Extract<HoldRefusal, { kind: 'insufficient_balance' }>,
-  { prepared, request }: Refused,
+  { read, request }: Refused,
 ): Refusal {
-  const { balancePicos, heldPicos, isHeldOnly } = refusal
-  const availablePicos = subtractPicos(balancePicos, heldPicos)
+  const { balancePicos, creditLinePicos, heldPicos, isHeldOnly } = refusal
+  const spendablePicos = addPicos(balancePicos, creditLinePicos)
+  const availablePicos = subtractPicos(spendablePicos, heldPicos)
+  const line =
+    creditLinePicos === 0n ? '' : ` and a credit line of ${formatUsd(creditLinePicos)} USD`
   const figures =
-    `balance ${formatUsd(balancePicos)} USD, ` +
+    `balance ${formatUsd(balancePicos)} USD${line}, ` +
     `of which ${formatUsd(heldPicos)} USD is held for running requests`
-  if (prepared === undefined || balancePicos <= 0n)
+  if (read === undefined || spendablePicos <= 0n)
     return isHeldOnly
       ? refuse('ledger.balance_held', `All of the balance is held: ${figures}.`, retrySoon)
       : refuse(
@@ -278,7 +304,8 @@ function insufficientBalance(
           `The balance is used up: ${figures}; it does not cover any request. Top up the account.`,
           neverRetry,
         )
-  const affordable = affordableOutputTokens({ ...holdFacts(prepared), availablePicos })
+  const { prepared } = read
+  const affordable = read.affordable(availablePicos)
   const field = prepared.operation.outputLimitField
   const advice =
     field === undefined
@@ -291,17 +318,27 @@ function insufficientBalance(
     : ''
   const message =
     `The balance is too low for this request: ${figures}; ` +
-    `this request could cost up to ${formatUsd(request.amountPicos)} USD${reading}. ${advice}`
+    `${costsOf(request, prepared)}${reading}. ${advice}`
   return isHeldOnly
     ? refuse('ledger.balance_held', message, retrySoon)
     : refuse('ledger.insufficient_balance', message, neverRetry)
+}
+
+/** For example: this request is likely to cost 0.1 USD and costs 2.5 USD at most, with 128000 tokens of output. */
+function costsOf({ likelyPicos, amountPicos }: HoldRequest, prepared: Prepared): string {
+  const tokens = outputTokensMax(prepared) * prepared.facts.choiceCount
+  const output = tokens === 0 ? '' : `, with ${tokens} tokens of output`
+  const most = `${formatUsd(amountPicos)} USD`
+  return likelyPicos === amountPicos
+    ? `this request could cost up to ${most}${output}`
+    : `this request is likely to cost ${formatUsd(likelyPicos)} USD and could cost up to ${most}${output}`
 }
 
 type SpendingLimit = Extract<HoldRefusal, { kind: 'spending_limit' }>
 
 function spendingLimit(
   refusal: SpendingLimit,
-  { prepared, request: { amountPicos, atMs } }: Refused,
+  { read, request }: Refused,
 ): Refusal {
   const { limitName, within, end } = periods[refusal.period]
   const owner = refusal.scope === 'account' ? "account's" : "key's"
@@ -309,11 +346,10 @@ function spendingLimit(
   const limit = `The ${owner} ${limitName} of ${formatUsd(refusal.limitPicos)} USD`
   const spent = `${committed} USD is spent or held${within}`
   const state =
-    prepared === undefined
+    read === undefined
       ? `${limit} is reached: ${spent}.`
-      : `${limit} would be exceeded: ${spent} and this request ` +
-        `could cost up to ${formatUsd(amountPicos)} USD.`
-  return refuse(spendingCode(refusal.period), `${state} ${end(atMs)}`, neverRetry)
+      : `${limit} would be exceeded: ${spent} and ${costsOf(request, read.prepared)}.`
+  return refuse(spendingCode(refusal.period), `${state} ${end(request.atMs)}`, neverRetry)
 }
 
 interface PeriodText {

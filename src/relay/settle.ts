@@ -58,7 +58,9 @@ export async function settle(
   const facts = settlementFacts(admitted, delivered, { hold, cutPolicy: settings.upstreamCut })
   const decision = await decideCharge(facts, tokenCounter)
   const record = exchangeRecord(admitted, delivered, {
-    decision,
+    decision: hold.isUncovered
+      ? { ...decision, marks: ['uncovered', ...decision.marks] }
+      : decision,
     notes,
     endedAtMs: clock.now(),
     attempts: attemptsOf(delivered, notes, clock),

@@ -9,6 +9,7 @@ import type { BodyRoom, RunningLimits } from '../access/limits.ts'
 import type { Principal } from '../access/key.ts'
 import type { Clock } from '../base/clock.ts'
 import { InvariantError } from '../base/errors.ts'
+import type { HoldRule } from '../base/hold-rule.ts'
 import type { Picos } from '../base/money.ts'
 import type { Watchdog } from '../base/watchdog.ts'
 import type { Channel, Model, Snapshot, Vendor } from '../channels/channel.ts'
@@ -71,6 +72,8 @@ export interface RelaySettings {
   /** An answer that is not streamed, or an error, is kept in memory up to this size: it can fail over. */
   readonly answerBytesMax: number
   readonly upstreamCut: CutPolicy
+  /** Of accounts that have none of their own. */
+  readonly holds: HoldRule
   readonly recordAddresses: RecordedAddress
 }
 

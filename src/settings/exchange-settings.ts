@@ -3,6 +3,7 @@
  * of the list in list.ts.
  */
 import { minuteMs } from '../base/clock.ts'
+import { holdRules } from '../base/hold-rule.ts'
 import {
   choice,
   count,
@@ -199,6 +200,12 @@ export const exchangeSettings = {
       count({ min: 0, max: 100 }),
       2,
       "The same as a percentage of the account's requests in the hour, if that is more.",
+    ),
+    holds: setting(
+      'holds',
+      choice(holdRules),
+      'likely',
+      'What has to be left of a balance and of each limit for a request: its `likely` cost, or the `most` that its vendor can count for it. What is held is always the most. An account can have its own rule; who has not paid yet always needs the most.',
     ),
     upstreamCut: setting(
       'upstream_cut',

@@ -25,6 +25,9 @@ describe('account commands', () => {
     assert.partialDeepStrictEqual(await json(folder, 'account show acme'), made)
     const limited = await json(folder, 'account limits acme --rpm 0')
     assert.deepEqual(limited['limits'], {
+      credit_line_usd: 0,
+      holds: null,
+      monthly_usd: 0,
       daily_usd: 2.5,
       rpm: 0,
       tpm: 0,

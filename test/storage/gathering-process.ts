@@ -75,6 +75,7 @@ async function placeMany(count: number): Promise<Hold[]> {
         accountId: accountId ?? '',
         keyId: 'key_one',
         amountPicos: picos(10n),
+        likelyPicos: picos(10n),
         keyLimits: noKeyLimits,
         atMs,
       }),

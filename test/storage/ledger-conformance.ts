@@ -64,7 +64,12 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
       it('tells apart a balance that is too small and one that is only held', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 100n })
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 60n))
-        const figures = { kind: 'insufficient_balance', balancePicos: 100n, heldPicos: 60n }
+        const figures = {
+          kind: 'insufficient_balance',
+          balancePicos: 100n,
+          creditLinePicos: 0n,
+          heldPicos: 60n,
+        }
         assert.deepEqual(await place(accountId, 100n), { ...figures, isHeldOnly: true })
         assert.deepEqual(await place(accountId, 101n), { ...figures, isHeldOnly: false })
         assert.equal((await place(accountId, 40n)).kind, 'hold')
@@ -80,10 +85,67 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.deepEqual(beyond, {
           kind: 'insufficient_balance',
           balancePicos: 0n,
+          creditLinePicos: 0n,
           heldPicos: 0n,
           isHeldOnly: false,
         })
         assert.equal(other.kind, 'hold')
+      })
+
+      it('holds the most of a request whose likely cost fits, and then only what costs nothing', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const ask = (amountPicos: bigint, likely: bigint) => {
+          const request = holdRequest(harness, accountId, amountPicos, {
+            likelyPicos: picos(likely),
+          })
+          return harness.ledger.place(request)
+        }
+        const covered = await ask(60n, 5n)
+        assert.ok(covered.kind === 'hold' && !covered.isUncovered)
+        const uncovered = await ask(1_000n, 40n)
+        assert.ok(uncovered.kind === 'hold' && uncovered.isUncovered)
+        assert.equal(uncovered.amountPicos, 1_000n)
+        assert.deepEqual(await ask(1n, 0n), {
+          kind: 'insufficient_balance',
+          balancePicos: 100n,
+          creditLinePicos: 0n,
+          heldPicos: 1_060n,
+          isHeldOnly: true,
+        })
+        await settle(covered, 60n)
+        const endedAtMs = harness.clock.now()
+        const record = recordOf(uncovered, 45n, { endedAtMs })
+        await harness.ledger.settle(uncovered, { ...record, marks: ['uncovered'] })
+        const { balancePicos } = (await harness.ledger.usage(accountId, 'day', 0)) ?? {}
+        assert.equal(balancePicos, -5n)
+      })
+
+      it('refuses a request whose likely cost does not fit', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const request = holdRequest(harness, accountId, 500n, { likelyPicos: picos(101n) })
+        assert.equal((await harness.ledger.place(request)).kind, 'insufficient_balance')
+        const fits = holdRequest(harness, accountId, 500n, { likelyPicos: picos(100n) })
+        assert.equal((await harness.ledger.place(fits)).kind, 'hold')
+      })
+
+      it('goes below zero as far as the credit line', async () => {
+        const accountId = await makeAccount(harness, {
+          balancePicos: 100n,
+          creditLinePicos: picos(50n),
+        })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 150n))
+        assert.ok(!hold.isUncovered)
+        assert.deepEqual(await place(accountId, 1n), {
+          kind: 'insufficient_balance',
+          balancePicos: 100n,
+          creditLinePicos: 50n,
+          heldPicos: 150n,
+          isHeldOnly: true,
+        })
+        await settle(hold, 120n)
+        const refused = await place(accountId, 31n)
+        assert.ok(refused.kind === 'insufficient_balance' && !refused.isHeldOnly)
+        assert.equal((await place(accountId, 30n)).kind, 'hold')
       })
 
       it('gives the same hold when one exchange asks twice', async () => {
@@ -506,6 +568,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.deepEqual(await place(accountId, 1n), {
           kind: 'insufficient_balance',
           balancePicos: 50n,
+          creditLinePicos: 0n,
           heldPicos: 80n,
           isHeldOnly: true,
         })

@@ -23,6 +23,9 @@ export interface LedgerHarness {
 }
 
 export const noLimits: AccountLimits = {
+  creditLinePicos: zeroPicos,
+  holds: undefined,
+  monthlyLimitPicos: zeroPicos,
   dailyLimitPicos: zeroPicos,
   rpm: 0,
   windowMinutes: 1,
@@ -81,6 +84,7 @@ export function holdRequest(
     accountId,
     keyId: 'key_one',
     amountPicos: picos(amountPicos),
+    likelyPicos: picos(amountPicos),
     keyLimits: noKeyLimits,
     atMs,
     ...changes,

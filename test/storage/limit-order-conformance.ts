@@ -60,6 +60,7 @@ export function describeLimitOrder(name: string, open: () => Promise<LedgerHarne
       const accountId = await makeAccount(harness, {
         balancePicos: reached.includes('balance') ? limitPicos : 10_000n,
         dailyLimitPicos: usdOf('account_day'),
+        monthlyLimitPicos: usdOf('account_month'),
         rpm: rateOf('account_rpm'),
         tpm: rateOf('account_tpm'),
       })

@@ -123,6 +123,9 @@ describe('accounts', () => {
       assert.equal(made.name, 'acme')
       assert.equal(made.balance_usd, '12.5')
       assert.deepEqual(made.limits, {
+        credit_line_usd: '0',
+        holds: null,
+        monthly_usd: '0',
         daily_usd: '5',
         rpm: 60,
         window_minutes: 2,
@@ -451,6 +454,9 @@ describe('accounts', () => {
       )
       const [action] = await recentActions(context, { limit: 1 })
       assert.deepEqual(action?.detail['before'], {
+        credit_line_usd: '0',
+        holds: null,
+        monthly_usd: '0',
         daily_usd: '5',
         rpm: 60,
         window_minutes: 1,

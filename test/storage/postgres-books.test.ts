@@ -73,8 +73,8 @@ test('an audit finds a held amount without a hold, and a hold of an ended exchan
   await harness.database.query('UPDATE account SET held_picos = 5')
   assert.deepEqual(await found(), ['I2 held'])
   await harness.database.query(
-    `INSERT INTO hold (account_id, exchange_id, key_id, amount_picos, boot, placed_at_ms)
-     SELECT $1, $2, 'key_one', 5, boot, lease_until_ms - ${2 * dayMs} FROM node`,
+    `INSERT INTO hold (account_id, exchange_id, key_id, amount_picos, is_uncovered, boot, placed_at_ms)
+     SELECT $1, $2, 'key_one', 5, FALSE, boot, lease_until_ms - ${2 * dayMs} FROM node`,
     [accountId, exchangeId],
   )
   assert.deepEqual(await found(), ['I4 hold_ended', 'I4 hold_overdue'])
@@ -180,7 +180,7 @@ test('a month that somebody still reads stays until later, and charges do not wa
 test("holds and charges wait for the disk, also after the server's settings were reloaded", async () => {
   const calls = [
     "SELECT settle_holds('{}', '[]')",
-    "SELECT place_requests(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
+    "SELECT place_requests(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
   ]
   for (const call of calls)
     for (const [told, kept] of [

@@ -59,6 +59,7 @@ function end(): void {
     accountId: 'acc_1',
     keyId: 'key_1',
     amountPicos: picos(1n),
+    isUncovered: false,
   } as const
   void queue.add(recordOf(hold, 1n, { endedAtMs: clock.now() }))
 }

@@ -45,7 +45,8 @@ async function chargeForEver(ledger: Ledger, accountId: string): Promise<void> {
     const amountPicos = picos(10n)
     const keyId = 'key_one'
     const limits = { keyLimits: noKeyLimits, atMs }
-    const request = { exchangeId, accountId, keyId, amountPicos, ...limits }
+    const money = { amountPicos, likelyPicos: amountPicos }
+    const request = { exchangeId, accountId, keyId, ...money, ...limits }
     const hold = await mustPlace(ledger, request)
     await ledger.settle(hold, recordOf(hold, 7n, { endedAtMs: atMs }))
     print(`${exchangeId}\n`)

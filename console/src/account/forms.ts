@@ -14,6 +14,7 @@ export const accountForm = record({
   name: text,
   status: text,
   balance: text,
+  credit_line: text,
   held: nullable(text),
   available: nullable(text),
   used: record({ day_usd: number, month_usd: number }),

@@ -22,8 +22,9 @@ export function Overview({ account }: { account: Account }) {
 }
 
 function Money({ account }: { account: Account }) {
-  const { balance, held, available, used } = account
-  const isEmpty = !/[1-9]/.test(balance) || balance.startsWith('-')
+  const { balance, credit_line: line, held, available, used } = account
+  const hasLine = /[1-9]/.test(line)
+  const isEmpty = !hasLine && (!/[1-9]/.test(balance) || balance.startsWith('-'))
   return (
     <>
       {isEmpty && (
@@ -39,6 +40,13 @@ function Money({ account }: { account: Account }) {
           note={held === null ? 'running requests not counted' : 'for new requests'}
         />
         <Figure label="Balance" value={<Usd value={balance} />} note="credits less charges" />
+        {hasLine && (
+          <Figure
+            label="Credit line"
+            value={<Usd value={line} />}
+            note="how far the balance may go below zero"
+          />
+        )}
         <Figure label="Held" value={<Usd value={held} />} note="by running requests" />
         <Figure
           label="Spent today"

@@ -1,14 +1,23 @@
 /** `turnpike account …` and `turnpike usage`. */
 import { accountEndpoints } from '../../operations/accounts/endpoints.ts'
 import type { ListedAccountView } from '../../operations/accounts/account-list.ts'
-import type { AccountView } from '../../operations/accounts/accounts.ts'
+import type { AccountView } from '../../operations/accounts/account-form.ts'
 import { requestEndpoints } from '../../operations/requests/endpoints.ts'
 import { textOf } from '../columns.ts'
 import { usdAsNumbers } from '../output.ts'
 import { callRow, listRow, type CommandRow, type Input } from '../row.ts'
 import { statementCommand } from './statement.ts'
 
-const limits = ['daily_usd', 'rpm', 'window_minutes', 'tpm', 'price_multiplier']
+const limits = [
+  'credit_line_usd',
+  'holds',
+  'daily_usd',
+  'monthly_usd',
+  'rpm',
+  'window_minutes',
+  'tpm',
+  'price_multiplier',
+]
 const profile = ['note', 'contact', 'alert_below_usd', 'external_id', 'metadata']
 /** What all commands about one account show. */
 const one = { show: accountText, json: accountJson }

@@ -76,7 +76,7 @@ async function auditFrom(
   let isOverrun = false
   for await (const row of eachExchange(snapshot, { ...range, fromMs })) {
     findings.counts.exchanges++
-    if (String(row['marks']).includes('over_hold')) isOverrun = true
+    if (/over_hold|uncovered/.test(String(row['marks']))) isOverrun = true
     auditExchange(row, { findings, readBill })
     addToReport(byExchange, row, refunds)
   }
@@ -87,25 +87,29 @@ async function auditFrom(
 
   const since = subtractPicos(operator.sumPicos, chargedOf(byEntry))
   const derived = addPicos(start.balancePicos, since)
-  await auditBalance(snapshot, accountId, derived, findings)
-  const mayBeNegative = isOverrun || operator.hasNegative || fromMs > 0
-  if (derived < 0n && !mayBeNegative) reportOverspent(findings, accountId, derived)
+  const leastPicos = await auditBalance(snapshot, accountId, derived, findings)
+  const mayBeLower = isOverrun || operator.hasNegative || fromMs > 0
+  if (derived < leastPicos && !mayBeLower)
+    reportOverspent(findings, { accountId, balance: derived, leastPicos })
   const settled = subtractPicos(operator.sumBeforePicos, chargedOf(byEntry, utcDay(untilMs)))
   return { throughMs: untilMs, balancePicos: picos(start.balancePicos + settled) }
 }
 
+/** Returns the lowest balance that the account's credit line has ever allowed. */
 async function auditBalance(
   snapshot: Queryable,
   accountId: string,
   derived: Picos,
   findings: Findings,
-): Promise<void> {
-  const [account] = await snapshot.query('SELECT balance_picos FROM account WHERE id = $1', [
-    accountId,
-  ])
-  if (account === undefined) return
+): Promise<Picos> {
+  const [account] = await snapshot.query(
+    'SELECT balance_picos, largest_credit_line_picos FROM account WHERE id = $1',
+    [accountId],
+  )
+  if (account === undefined) return zeroPicos
   const balance = readPicos(account, 'balance_picos')
-  if (balance === derived) return
+  const leastPicos = subtractPicos(zeroPicos, readPicos(account, 'largest_credit_line_picos'))
+  if (balance === derived) return leastPicos
   report(findings, {
     kind: 'balance',
     accountId,
@@ -114,17 +118,24 @@ async function auditBalance(
     stored: usd(balance),
     derived: usd(derived),
   })
+  return leastPicos
 }
 
-/** Only a marked charge may exceed its hold: its input was underestimated. */
-function reportOverspent(findings: Findings, accountId: string, balance: Picos): void {
+interface Overspent {
+  readonly accountId: string
+  readonly balance: Picos
+  readonly leastPicos: Picos
+}
+
+/** Only a marked charge may pass the line: its hold was not covered, or it was above its hold. */
+function reportOverspent(findings: Findings, { accountId, balance, leastPicos }: Overspent): void {
   report(findings, {
     kind: 'overspent',
     accountId,
     row: `account ${accountId}`,
-    text: 'the balance is below zero, and no marked charge and no adjustment explains it',
+    text: 'the balance is below zero and the credit line, and no marked charge and no adjustment explains it',
     stored: usd(balance),
-    derived: 'at least 0 USD',
+    derived: `at least ${usd(leastPicos)}`,
   })
 }
 

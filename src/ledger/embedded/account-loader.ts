@@ -2,13 +2,13 @@
  * Reads what admission keeps in memory of an account and a key, as of the batches committed before. Each
  * question takes a time that does not grow with the number of keys or the age of the account.
  */
-import { minuteMs, utcDay } from '../../base/clock.ts'
+import { minuteMs, utcDay, utcMonth } from '../../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row } from '../../storage/database.ts'
 import type { SqliteConnection } from '../../storage/sqlite/connection.ts'
 import { keyUsageStatements, noKeyUsage, sumKeyUsage } from '../key-usage.ts'
 import { dayCost, readPicos } from '../usage.ts'
-import type { AccountFacts, LoadedAccount, LoadedKey } from './figures.ts'
+import type { AccountFacts, AccountUsage, LoadedAccount, LoadedKey } from './figures.ts'
 import type { LoadQuestion } from './writer.ts'
 
 /** Rows of token_minute older than this no longer count, whatever part of their second has passed. */
@@ -26,7 +26,7 @@ export function loadAccount(
   const hasKeyLimits = dailyPicos + monthlyPicos + totalPicos > 0n || rpm > 0 || tpm > 0
   return {
     facts,
-    usedPicos: readDay(connection, { accountId, atMs }),
+    used: readUsed(connection, facts, atMs),
     startedAtMs:
       facts.rpm === 0
         ? []
@@ -44,7 +44,7 @@ export function loadFacts(
 }
 
 const factsSql = `
-  SELECT id, balance_picos, daily_limit_picos, rpm, window_minutes, tokens_per_minute,
+  SELECT id, balance_picos, credit_line_picos, daily_limit_picos, monthly_limit_picos, rpm, window_minutes, tokens_per_minute,
     (SELECT MAX(sequence) FROM entry WHERE account_id = account.id AND kind <> 'charge')
       AS last_operator_entry
     FROM account WHERE id IN (SELECT value FROM json_each($1))`
@@ -53,7 +53,9 @@ function readFacts(row: Row): AccountFacts {
   return {
     accountId: String(row['id']),
     balancePicos: readPicos(row, 'balance_picos'),
+    creditLinePicos: readPicos(row, 'credit_line_picos'),
     dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
+    monthlyLimitPicos: readPicos(row, 'monthly_limit_picos'),
     rpm: Number(row['rpm']),
     windowMinutes: Number(row['window_minutes']),
     tpm: Number(row['tokens_per_minute']),
@@ -82,17 +84,24 @@ interface Owner {
   readonly keyId?: string
 }
 
-function readDay(
+/** The month only where a limit needs it: its rows are those of all keys. */
+function readUsed(
   connection: SqliteConnection,
-  { accountId, atMs }: { readonly accountId: string; readonly atMs: number },
-): Picos {
-  return connection
-    .all(`SELECT ${dayCost} AS cost_picos FROM report_day WHERE account_id = $1 AND day = $2`, [
-      accountId,
-      utcDay(atMs),
-    ])
-    .reduce((sum, row) => addPicos(sum, readPicos(row, 'cost_picos')), zeroPicos)
+  { accountId, monthlyLimitPicos }: AccountFacts,
+  atMs: number,
+): AccountUsage {
+  const sum = (sql: string, period: string): Picos =>
+    connection
+      .all(sql, [accountId, period])
+      .reduce((total, row) => addPicos(total, readPicos(row, 'cost_picos')), zeroPicos)
+  return {
+    dayPicos: sum(dayCostsSql, utcDay(atMs)),
+    monthPicos: monthlyLimitPicos === 0n ? undefined : sum(monthCostsSql, utcMonth(atMs)),
+  }
 }
+
+const dayCostsSql = `SELECT ${dayCost} AS cost_picos FROM report_day WHERE account_id = $1 AND day = $2`
+const monthCostsSql = 'SELECT cost_picos FROM usage_month WHERE account_id = $1 AND month = $2'
 
 /** Reads when the exchanges within the window began, oldest first. */
 function readWindow(

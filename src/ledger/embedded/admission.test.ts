@@ -20,7 +20,9 @@ function factsOf(changes: Partial<AccountFacts>): AccountFacts {
   return {
     accountId,
     balancePicos: zeroPicos,
+    creditLinePicos: zeroPicos,
     dailyLimitPicos: zeroPicos,
+    monthlyLimitPicos: zeroPicos,
     rpm: 0,
     windowMinutes: 1,
     tpm: 0,
@@ -31,7 +33,8 @@ function factsOf(changes: Partial<AccountFacts>): AccountFacts {
 
 /** An account as the store has it where no key has a limit. */
 function loadedOf(facts: AccountFacts, usedPicos = 0n): LoadedAccount {
-  return { facts, usedPicos: picos(usedPicos), startedAtMs: [], tokens: [], key: undefined }
+  const used = { dayPicos: picos(usedPicos), monthPicos: undefined }
+  return { facts, used, startedAtMs: [], tokens: [], key: undefined }
 }
 
 function keyUsed(keyId: string, amount: bigint): LoadedKey {
@@ -195,7 +198,7 @@ class Model {
         tpm,
         lastOperatorEntry: this.operatorEntries,
       }),
-      usedPicos: picos(this.used(10)),
+      used: { dayPicos: picos(this.used(10)), monthPicos: picos(this.used(7)) },
       startedAtMs: this.startedAtMs(windowMinutes * minuteMs),
       tokens: this.tokens(),
       key: {
@@ -449,6 +452,7 @@ function requestOf(exchangeId: string, keyId: string, amount: bigint, atMs: numb
     accountId,
     keyId,
     amountPicos: picos(amount),
+    likelyPicos: picos(amount),
     keyLimits: noKeyLimits,
     atMs,
   }

@@ -4,7 +4,8 @@
  *
  *     held       = Σ open holds + Σ charges not durable yet        (never negative)
  *     balance    = the store's balance as last read; it includes only acknowledged charges
- *     admitted   only if amount ≤ balance − held, and used + held + amount ≤ each limit of its period
+ *     admitted   only if what is left covers the likely cost: balance + credit line − held, and in each limit
+ *                of a period limit − used − held. What is held then is the most that it can cost
  */
 import { minuteMs } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
@@ -36,7 +37,7 @@ import {
   type Moment,
 } from './figures.ts'
 import { RequestWindow } from './request-window.ts'
-import { refuseHold, refuseRate, refuseRequest } from './rules.ts'
+import { isUncovered, refuseHold, refuseRate, refuseRequest } from './rules.ts'
 
 /** With more accounts than this, idle accounts are forgotten and loaded again when needed. */
 const accountsMax = 100_000
@@ -71,10 +72,11 @@ export class Admission {
     const already = this.#holds.get(request.exchangeId)
     if (already !== undefined) return already.hold
     const key = keyOf(account, request.keyId)
-    const refusal = refuseHold({ account, key, request, nowMs })
+    const asking = { account, key, request, nowMs }
+    const refusal = refuseHold(asking)
     if (refusal !== undefined) return refusal
     countRequest(account, key, request.keyLimits, nowMs)
-    return this.#open(account, key, request)
+    return this.#open(account, key, { request, isUncovered: isUncovered(asking) })
   }
 
   /** Undefined = the account has to be loaded first, null = `place` would admit it. */
@@ -222,9 +224,13 @@ export class Admission {
     return [...this.#accounts.keys()]
   }
 
-  #open(account: Account, key: KeyFigures, request: HoldRequest): Hold {
+  #open(
+    account: Account,
+    key: KeyFigures,
+    { request, isUncovered }: { readonly request: HoldRequest; readonly isUncovered: boolean },
+  ): Hold {
     const { exchangeId, accountId, keyId, amountPicos } = request
-    const hold: Hold = { kind: 'hold', exchangeId, accountId, keyId, amountPicos }
+    const hold: Hold = { kind: 'hold', exchangeId, accountId, keyId, amountPicos, isUncovered }
     account.openCount++
     key.openCount++
     account.heldPicos = addPicos(account.heldPicos, amountPicos)

@@ -13,7 +13,10 @@ import { TokenWindow } from './token-window.ts'
 export interface AccountFacts {
   readonly accountId: string
   readonly balancePicos: Picos
+  /** How far below zero the balance may go. */
+  readonly creditLinePicos: Picos
   readonly dailyLimitPicos: Picos
+  readonly monthlyLimitPicos: Picos
   readonly rpm: number
   readonly windowMinutes: number
   readonly tpm: number
@@ -27,13 +30,19 @@ type LoadedTokens = readonly (readonly [second: number, tokens: number])[]
 /** Everything about an account that a restart loads again. */
 export interface LoadedAccount {
   readonly facts: AccountFacts
-  /** Charges booked on the requested day. */
-  readonly usedPicos: Picos
+  /** Charges booked on the requested day, and in its month where the account has a limit of it. */
+  readonly used: AccountUsage
   /** Wall times at which recorded exchanges within the window began, oldest first. */
   readonly startedAtMs: readonly number[]
   readonly tokens: LoadedTokens
   /** Where the question named a key. */
   readonly key: LoadedKey | undefined
+}
+
+export interface AccountUsage {
+  readonly dayPicos: Picos
+  /** Undefined = not loaded. */
+  readonly monthPicos: Picos | undefined
 }
 
 /** Windows are read where the key has the limit. */
@@ -64,7 +73,7 @@ export interface Account extends HeldFigures {
   day: number
   /** The latest day with a decision or a booking; only on later days nothing is used yet. */
   lastDay: number
-  usedPicos: Picos
+  used: AccountUsage
   /** Set when the used amounts must be loaded again. */
   isStale: boolean
   readonly keys: Map<string, KeyFigures>
@@ -97,7 +106,7 @@ export function newAccount(loaded: LoadedAccount, moment: Moment): Account {
     openCount: 0,
     day,
     lastDay: day,
-    usedPicos: zeroPicos,
+    used: loaded.used,
     isStale: false,
     keys: new Map(),
     window: requestWindowOf(loaded.startedAtMs, moment),
@@ -112,7 +121,7 @@ export function applyLoaded(account: Account, loaded: LoadedAccount, moment: Mom
   // Of the other keys, only figures of the same day that nothing has changed behind our back stay exact.
   if (account.isStale || day !== account.day) forgetUsed(account)
   account.facts = loaded.facts
-  account.usedPicos = loaded.usedPicos
+  account.used = loaded.used
   account.day = day
   account.lastDay = Math.max(account.lastDay, day)
   account.isStale = false
@@ -127,10 +136,11 @@ export function applyLoaded(account: Account, loaded: LoadedAccount, moment: Mom
 
 /** Whether everything is in memory that the limits of the account and of the key need. */
 export function isLoaded(
-  { facts, tokens }: Account,
+  { facts, used, tokens }: Account,
   key: KeyFigures,
   { rpm, tpm, dailyPicos, monthlyPicos, totalPicos }: KeyLimits,
 ): boolean {
+  if (facts.monthlyLimitPicos > 0n && used.monthPicos === undefined) return false
   if (facts.tpm > 0 && tokens === undefined) return false
   if (rpm > 0 && key.requests === undefined) return false
   if (tpm > 0 && key.tokens === undefined) return false
@@ -171,10 +181,17 @@ export function countCharge(
   bookedPicos: Picos,
 ): void {
   const isOfDay = day === account.day
-  if (isOfDay) account.usedPicos = addPicos(account.usedPicos, bookedPicos)
+  const isOfMonth = isOfDay || monthOf(day) === monthOf(account.day)
+  const { used } = account
+  account.used = {
+    dayPicos: isOfDay ? addPicos(used.dayPicos, bookedPicos) : used.dayPicos,
+    monthPicos:
+      isOfMonth && used.monthPicos !== undefined
+        ? addPicos(used.monthPicos, bookedPicos)
+        : used.monthPicos,
+  }
   if (key.used === undefined) return
   const { dayPicos, monthPicos, totalPicos } = key.used
-  const isOfMonth = isOfDay || monthOf(day) === monthOf(account.day)
   key.used = {
     dayPicos: isOfDay ? addPicos(dayPicos, bookedPicos) : dayPicos,
     monthPicos: isOfMonth ? addPicos(monthPicos, bookedPicos) : monthPicos,
@@ -190,7 +207,10 @@ export function reachDay(account: Account, day: number, nowMs: number): void {
   const isNewMonth = month !== monthOf(account.lastDay)
   account.day = day
   account.lastDay = day
-  account.usedPicos = zeroPicos
+  account.used = {
+    dayPicos: zeroPicos,
+    monthPicos: isSameMonth ? account.used.monthPicos : isNewMonth ? zeroPicos : undefined,
+  }
   for (const [keyId, key] of account.keys) {
     if (isKeyIdle(key, nowMs)) account.keys.delete(keyId)
     else if (key.used !== undefined && (isSameMonth || isNewMonth))

@@ -3,10 +3,10 @@
  * forget what has left them. On PostgreSQL the function decide_requests has the same rules.
  */
 import { minuteMs } from '../../base/clock.ts'
-import type { Picos } from '../../base/money.ts'
+import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import { keyBudget, noKeyUsage } from '../key-usage.ts'
 import type { CountRequest, HoldRefusal, HoldRequest } from '../ledger.ts'
-import { limits, type Limit, type SpendingLimit } from '../limits.ts'
+import { leastLeftPicos, limits, type Limit, type SpendingLimit } from '../limits.ts'
 import type { Account, KeyFigures } from './figures.ts'
 import type { RequestWindow } from './request-window.ts'
 
@@ -24,6 +24,14 @@ export function refuseHold(asking: Asking<HoldRequest>): HoldRefusal | undefined
     if (refusal !== undefined) return refusal
   }
   return undefined
+}
+
+/** Whether less is left than the most that the request can cost: of the balance, or in a limit in USD. */
+export function isUncovered(asking: Asking<HoldRequest>): boolean {
+  return limits.some((limit) => {
+    const left = leftIn(limit, asking)
+    return left !== undefined && left < asking.request.amountPicos
+  })
 }
 
 const rateLimits = limits.filter(({ refuses }) => refuses === 'rate_limited')
@@ -44,10 +52,16 @@ function refuseBy(limit: Limit, asking: Asking<HoldRequest>): HoldRefusal | unde
     case 'token_limited':
       return refuseByTokens(limit.scope, asking)
     case 'insufficient_balance':
-      return refuseByBalance(asking.account, asking.request.amountPicos)
+      return refuseByBalance(asking)
     case 'spending_limit':
       return refuseBySpending(limit, asking)
   }
+}
+
+/** Undefined where there is no such limit, or it is none of money. */
+function leftIn(limit: Limit, asking: Asking<HoldRequest>): Picos | undefined {
+  if (limit.refuses === 'insufficient_balance') return leftOfBalance(asking.account)
+  return limit.refuses === 'spending_limit' ? leftOf(spendingOf(limit, asking)) : undefined
 }
 
 type Scope = Limit['scope']
@@ -95,26 +109,52 @@ function refuseByTokens(
   return { kind: 'token_limited', scope, tpm, retryAfterMs: window.waitMs(tpm, nowMs) }
 }
 
-function refuseByBalance(
-  { heldPicos, facts: { balancePicos } }: Account,
-  amountPicos: Picos,
-): HoldRefusal | undefined {
-  if (balancePicos - heldPicos >= amountPicos) return undefined
-  const isHeldOnly = balancePicos >= amountPicos
-  return { kind: 'insufficient_balance', balancePicos, heldPicos, isHeldOnly }
+function leftOfBalance({ heldPicos, facts: { balancePicos, creditLinePicos } }: Account): Picos {
+  return subtractPicos(addPicos(balancePicos, creditLinePicos), heldPicos)
+}
+
+function refuseByBalance({ account, request }: Asking<HoldRequest>): HoldRefusal | undefined {
+  const leastPicos = leastLeftPicos(request)
+  if (leftOfBalance(account) >= leastPicos) return undefined
+  const { heldPicos } = account
+  const { balancePicos, creditLinePicos } = account.facts
+  const isHeldOnly = balancePicos + creditLinePicos >= leastPicos
+  return { kind: 'insufficient_balance', balancePicos, creditLinePicos, heldPicos, isHeldOnly }
 }
 
 function refuseBySpending(
   limit: SpendingLimit,
-  { account, key, request }: Asking<HoldRequest>,
+  asking: Asking<HoldRequest>,
 ): HoldRefusal | undefined {
+  const spending = spendingOf(limit, asking)
+  const left = leftOf(spending)
+  if (left === undefined || left >= leastLeftPicos(asking.request)) return undefined
   const { scope, period } = limit
-  const { heldPicos } = scope === 'account' ? account : key
-  const { limitPicos, usedPicos } =
-    scope === 'account'
-      ? { limitPicos: account.facts.dailyLimitPicos, usedPicos: account.usedPicos }
-      : keyBudget(period, request.keyLimits, key.used ?? noKeyUsage)
-  if (limitPicos === 0n || usedPicos + heldPicos + request.amountPicos <= limitPicos)
-    return undefined
-  return { kind: 'spending_limit', scope, period, limitPicos, usedPicos, heldPicos }
+  return { kind: 'spending_limit', scope, period, ...spending }
+}
+
+/** Undefined where there is no limit. */
+function leftOf({ limitPicos, usedPicos, heldPicos }: Spending): Picos | undefined {
+  return limitPicos === 0n ? undefined : subtractPicos(limitPicos, addPicos(usedPicos, heldPicos))
+}
+
+interface Spending {
+  /** Zero = no limit. */
+  readonly limitPicos: Picos
+  readonly usedPicos: Picos
+  readonly heldPicos: Picos
+}
+
+function spendingOf(
+  { scope, period }: SpendingLimit,
+  { account, key, request }: Asking<HoldRequest>,
+): Spending {
+  if (scope === 'key') {
+    const { limitPicos, usedPicos } = keyBudget(period, request.keyLimits, key.used ?? noKeyUsage)
+    return { limitPicos, usedPicos, heldPicos: key.heldPicos }
+  }
+  const { facts, used, heldPicos } = account
+  return period === 'day'
+    ? { limitPicos: facts.dailyLimitPicos, usedPicos: used.dayPicos, heldPicos }
+    : { limitPicos: facts.monthlyLimitPicos, usedPicos: used.monthPicos ?? zeroPicos, heldPicos }
 }

@@ -227,9 +227,10 @@ class ServerLedger implements Ledger {
     const { verdict } = await this.#decide({ ...request, kind: 'place' })
     this.#placements.delete(exchangeId)
     if (verdict.kind === 'admitted') {
+      const { isUncovered } = verdict
       const amountPicos = picos(verdict.amountPicos)
       this.#open.set(exchangeId, amountPicos)
-      return { kind: 'hold', exchangeId, accountId, keyId, amountPicos }
+      return { kind: 'hold', exchangeId, accountId, keyId, amountPicos, isUncovered }
     }
     if (wasOpen === undefined) this.#open.delete(exchangeId)
     return verdict

@@ -5,10 +5,9 @@
  */
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
-import { addPicos, minPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
+import { minPicos, picos, picosPerUsd, zeroPicos } from '../../base/money.ts'
 import type { Row, SqlValue } from '../../storage/database.ts'
 import type { PostgresConnection, PostgresValue } from '../../storage/postgres/connection.ts'
-import { balanceMax } from '../entry-store.ts'
 import { answerStateColumns } from '../answer-state-store.ts'
 import { exchangeColumns, toEndedExchange, type EndedExchange } from '../exchange-row.ts'
 import {
@@ -18,7 +17,7 @@ import {
   type HoldRefusal,
   type HoldRequest,
 } from '../ledger.ts'
-import { limits } from '../limits.ts'
+import { leastLeftPicos, limits } from '../limits.ts'
 import { firstEventBucket } from '../report-day.ts'
 import { readPicos } from '../usage.ts'
 
@@ -53,9 +52,15 @@ export interface Placed {
 
 export interface Decision {
   /** `admitted`: a hold of this amount, or only a place in the window. */
-  readonly verdict: { readonly kind: 'admitted'; readonly amountPicos: bigint } | HoldRefusal
+  readonly verdict: Admitted | HoldRefusal
   readonly window: WindowFigures | undefined
   readonly keyWindow: WindowFigures | undefined
+}
+
+interface Admitted {
+  readonly kind: 'admitted'
+  readonly amountPicos: bigint
+  readonly isUncovered: boolean
 }
 
 /** Whether money that other exchanges free may change the verdict. */
@@ -143,7 +148,10 @@ function columnsOf(requests: readonly AdmissionRequest[]): PostgresValue[] {
     requests.map((request) => (request.kind === 'count' ? null : request.exchangeId)),
     requests.map((request) => request.keyId),
     requests.map((request) =>
-      request.kind === 'count' ? zeroPicos : limitAmount(request.amountPicos),
+      request.kind === 'count' ? zeroPicos : minPicos(request.amountPicos, amountMax),
+    ),
+    requests.map((request) =>
+      request.kind === 'count' ? zeroPicos : minPicos(leastLeftPicos(request), leastMax),
     ),
     requests.map((request) => utcDay(request.atMs)),
     limits.map(({ dailyPicos }) => dailyPicos),
@@ -168,10 +176,10 @@ function checkHolds(
   return connection.query(checkSql, [nowMs, ...columnsOf(requests)])
 }
 
-/** Limits a hold to what 64 bits can express; no balance covers that much anyway. */
-function limitAmount(amountPicos: Picos): Picos {
-  return minPicos(amountPicos, addPicos(balanceMax, picos(1n)))
-}
+/** No request costs as much. Balance, credit line and one hold that is not covered fit into 64 bits. */
+const amountMax = picos(100_000n * picosPerUsd)
+/** More than any balance with its credit line. */
+const leastMax = picos(9_200_000n * picosPerUsd)
 
 /** Books ended exchanges, durable when it resolves; exchanges that were booked before stay as they are. */
 export async function settleHolds(
@@ -217,14 +225,14 @@ export async function releaseHolds(
   ])
 }
 
-const requestParameters = '$3, $4, $5, $6, $7, $8, $9, $10, $11, $12'
+const requestParameters = '$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13'
 const placeSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, NULL, NULL)`
-const settleAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $13, $14)`
+const settleAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $14, $15)`
 const checkSql =
-  'SELECT * FROM decide_requests(store_time($1), TRUE, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
+  'SELECT * FROM decide_requests(store_time($1), TRUE, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)'
 const settleSql = 'SELECT unnest(settle_holds($1, $2)) AS place'
 /** As an argument the function is called exactly once, whatever the statement returns. */
-const settleKeepAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $13, CASE WHEN keep_answer_states($15) THEN $14::json END)`
+const settleKeepAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $14, CASE WHEN keep_answer_states($16) THEN $15::json END)`
 const settleAndKeepSql =
   'SELECT unnest(settle_holds($1, CASE WHEN keep_answer_states($3) THEN $2::json END)) AS place'
 const countFreeSql = 'SELECT * FROM count_free_requests($1, $2, $3, $4, $5)'
@@ -245,7 +253,12 @@ function readDecision(row: Row, request: AdmissionRequest): Decision {
 
 function readVerdict(row: Row, request: AdmissionRequest): Decision['verdict'] {
   const { outcome } = row
-  if (outcome === 'hold') return { kind: 'admitted', amountPicos: readPicos(row, 'amount_picos') }
+  if (outcome === 'hold')
+    return {
+      kind: 'admitted',
+      amountPicos: readPicos(row, 'amount_picos'),
+      isUncovered: row['is_uncovered'] === 1n,
+    }
   const limit = limits.find(({ name }) => name === outcome)
   invariant(limit !== undefined, 'the store returns a known outcome')
   const { scope } = limit
@@ -264,6 +277,7 @@ function readVerdict(row: Row, request: AdmissionRequest): Decision['verdict'] {
       return {
         kind: 'insufficient_balance',
         balancePicos: readPicos(row, 'balance_picos'),
+        creditLinePicos: readPicos(row, 'credit_line_picos'),
         heldPicos: readPicos(row, 'held_picos'),
         isHeldOnly: row['is_held_only'] === 1n,
       }

@@ -4,10 +4,11 @@
  */
 import { z } from 'zod'
 import { dayMs, utcDay } from '../../base/clock.ts'
-import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
+import { addPicos, formatUsd, zeroPicos, type Picos } from '../../base/money.ts'
 import { readSpendByDay } from '../../ledger/account-spend.ts'
 import {
   accountSorts,
+  availablePicos,
   listAccounts as readAccounts,
   sortOrders,
   type Account,
@@ -16,7 +17,8 @@ import {
   type SortOrder,
 } from '../../ledger/account-store.ts'
 import type { SqlValue } from '../../storage/database.ts'
-import { accountForm, accountStatuses, getAccount, viewAccount } from './accounts.ts'
+import { accountForm, accountStatuses, viewAccount } from './account-form.ts'
+import { getAccount } from './accounts.ts'
 import { pageForm, usd, type Answer } from '../answer-forms.ts'
 import { accountReference, externalId, namePart } from '../input.ts'
 import { invalidField, operation, type OperationContext } from '../operation.ts'
@@ -131,8 +133,7 @@ function viewWith(account: Account, { days, spend, held }: Figures): ListedAccou
   return {
     ...viewAccount(account),
     held_usd: heldPicos === undefined ? null : formatUsd(heldPicos),
-    available_usd:
-      heldPicos === undefined ? null : formatUsd(subtractPicos(account.balancePicos, heldPicos)),
+    available_usd: heldPicos === undefined ? null : formatUsd(availablePicos(account, heldPicos)),
     spend: {
       from: days[0] ?? '',
       to: days.at(-1) ?? '',

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { InvariantError } from '../../base/errors.ts'
+import { holdRules } from '../../base/hold-rule.ts'
 import { newId } from '../../base/id.ts'
 import { formatUsd, zeroPicos } from '../../base/money.ts'
 import {
@@ -16,12 +17,12 @@ import {
   insertAccount,
   type Account,
   type AccountLimits,
-  type AccountProfile,
   type AccountStatus,
 } from '../../ledger/account-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
-import { moment, usd, type Answer } from '../answer-forms.ts'
+import { usd } from '../answer-forms.ts'
+import { accountForm, accountStatuses, viewAccount, viewProfile } from './account-form.ts'
 import { book } from './credit.ts'
 import {
   accountName,
@@ -29,6 +30,7 @@ import {
   accountReference,
   balanceUsd,
   contact,
+  creditLineUsd,
   entryReference,
   entryUsd,
   externalId,
@@ -47,45 +49,27 @@ import {
   invalidField,
   notFound,
   operation,
-  timeOrNull,
-  timeText,
   type OperationContext,
 } from '../operation.ts'
 
 const limitFields = {
+  credit_line_usd: creditLineUsd.optional(),
+  holds: z
+    .enum(holdRules)
+    .nullable()
+    .optional()
+    .describe(
+      'What has to be left for a request: its `likely` cost, or the `most` that it can cost; null = as the setting `holds` says.',
+    ),
   daily_usd: limitUsd.optional().describe('Spending limit per day (UTC), in USD; 0 = no limit.'),
+  monthly_usd: limitUsd
+    .optional()
+    .describe('Spending limit per calendar month (UTC), in USD; 0 = no limit.'),
   rpm: requestsPerMinute.optional(),
   window_minutes: windowMinutes.optional(),
   tpm: tokensPerMinute.optional(),
   price_multiplier: priceMultiplier.optional(),
 }
-
-export const accountStatuses = ['active', 'suspended', 'closed'] as const
-
-/** An account as operators set it up, with its balance. account-list.ts adds figures. */
-export const accountForm = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  /** A suspended or closed account sends no requests. */
-  status: z.enum(accountStatuses),
-  balance_usd: usd,
-  limits: z.strictObject({
-    daily_usd: usd.meta({ description: '0 = no limit.' }),
-    rpm: z.int().meta({ description: 'Requests per minute; 0 = no limit.' }),
-    window_minutes: z.int(),
-    tpm: z.int().meta({ description: 'Tokens per minute; 0 = no limit.' }),
-    price_multiplier: z.number().meta({ description: 'Factor on list prices.' }),
-  }),
-  note: z.string(),
-  contact: z.string().meta({ description: 'E-mail address for alerts; empty = none.' }),
-  alert_below_usd: usd.meta({ description: 'A lower balance raises an alert; 0 = none does.' }),
-  external_id: z.string().nullable().meta({ description: "The operator's own id; unique." }),
-  metadata: z.record(z.string(), z.string()),
-  created_at: moment,
-  closed_at: moment.nullable(),
-})
-
-export type AccountView = Answer<typeof accountForm>
 
 const profileFields = {
   note: accountNote.optional(),
@@ -101,7 +85,10 @@ const profileFields = {
 const firstCreditReference = 'opening-balance'
 
 const noLimits: AccountLimits = {
+  creditLinePicos: zeroPicos,
+  holds: undefined,
   dailyLimitPicos: zeroPicos,
+  monthlyLimitPicos: zeroPicos,
   rpm: 0,
   windowMinutes: 1,
   tpm: 0,
@@ -323,7 +310,10 @@ function readLimits(given: {
   readonly [Name in keyof typeof limitFields]?: z.output<(typeof limitFields)[Name]>
 }): Partial<AccountLimits> {
   return {
+    ...(given.credit_line_usd !== undefined && { creditLinePicos: given.credit_line_usd }),
+    ...(given.holds !== undefined && { holds: given.holds ?? undefined }),
     ...(given.daily_usd !== undefined && { dailyLimitPicos: given.daily_usd }),
+    ...(given.monthly_usd !== undefined && { monthlyLimitPicos: given.monthly_usd }),
     ...(given.rpm !== undefined && { rpm: given.rpm }),
     ...(given.window_minutes !== undefined && { windowMinutes: given.window_minutes }),
     ...(given.tpm !== undefined && { tpm: given.tpm }),
@@ -342,34 +332,5 @@ function readProfile(given: {
     ...(below !== undefined && { alertBelowPicos: below }),
     ...(id !== undefined && { externalId: id === '' ? undefined : id }),
     ...(metadata !== undefined && { metadata }),
-  }
-}
-
-export function viewAccount(account: Account): AccountView {
-  return {
-    id: account.id,
-    name: account.name,
-    status: account.status,
-    balance_usd: formatUsd(account.balancePicos),
-    limits: {
-      daily_usd: formatUsd(account.dailyLimitPicos),
-      rpm: account.rpm,
-      window_minutes: account.windowMinutes,
-      tpm: account.tpm,
-      price_multiplier: account.priceMultiplierPpm / 1_000_000,
-    },
-    ...viewProfile(account),
-    created_at: timeText(account.createdAtMs),
-    closed_at: timeOrNull(account.closedAtMs),
-  }
-}
-
-function viewProfile(account: Pick<Account, keyof AccountProfile>) {
-  return {
-    note: account.note,
-    contact: account.contact,
-    alert_below_usd: formatUsd(account.alertBelowPicos),
-    external_id: account.externalId ?? null,
-    metadata: account.metadata,
   }
 }

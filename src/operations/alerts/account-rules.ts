@@ -18,7 +18,8 @@ import {
   zeroPicos,
   type Picos,
 } from '../../base/money.ts'
-import type { WatchedAccount } from '../../ledger/account-store.ts'
+import type { WatchedAccount } from '../../ledger/account-conditions.ts'
+import { availablePicos } from '../../ledger/account-store.ts'
 import { keyBudgets, noKeyUsage, type KeyBudget, type KeyUsage } from '../../ledger/key-usage.ts'
 import type { UsagePeriod } from '../../ledger/ledger.ts'
 import { limits, spendingCode } from '../../ledger/limits.ts'
@@ -133,9 +134,10 @@ function runningOut(
   { dayPicos }: Spending,
   { runOutWithinMs }: RuleMoment,
 ): Finding | undefined {
-  const { balancePicos, name } = account
-  if (runOutWithinMs === 0 || dayPicos <= 0n || balancePicos <= 0n) return undefined
-  const lastsMs = (usdNumber(balancePicos) / usdNumber(dayPicos)) * dayMs
+  const { name } = account
+  const leftPicos = availablePicos(account, zeroPicos)
+  if (runOutWithinMs === 0 || dayPicos <= 0n || leftPicos <= 0n) return undefined
+  const lastsMs = (usdNumber(leftPicos) / usdNumber(dayPicos)) * dayMs
   const isFiring = firing.has(keyOf('account.running_out', account.id))
   if (lastsMs >= runOutWithinMs * (isFiring ? runOutMargin : 1)) return undefined
   const hours = Math.max(1, Math.round(lastsMs / hourMs))
@@ -144,11 +146,12 @@ function runningOut(
     title: `Balance of ${name} lasts about ${hours} h`,
     text:
       `The account ${name} has spent ${formatUsd(dayPicos)} USD in the last 24 hours. At that rate its ` +
-      `balance of ${formatUsd(balancePicos)} USD is used up in about ${hours} hours. Book a credit with: ` +
+      `${moneyOf(account)} is used up in about ${hours} hours. Book a credit with: ` +
       `turnpike account credit ${name} USD --reference REF`,
     facts: {
       account: name,
-      balance_usd: formatUsd(balancePicos),
+      balance_usd: formatUsd(account.balancePicos),
+      credit_line_usd: formatUsd(account.creditLinePicos),
       spend_24h_usd: formatUsd(dayPicos),
       hours_left: hours,
     },
@@ -159,29 +162,38 @@ function exhausted(
   { account, refused, firing }: AccountSituation,
   { averagePicos }: Spending,
 ): Finding | undefined {
-  const { balancePicos, name } = account
+  const { name } = account
+  const leftPicos = availablePicos(account, zeroPicos)
   const before = firing.get(keyOf('account.exhausted', account.id))
-  const isRefused = refused.has('ledger.insufficient_balance') && isFew(balancePicos, averagePicos)
+  const isRefused = refused.has('ledger.insufficient_balance') && isFew(leftPicos, averagePicos)
   const needed = maxPicos(
-    isRefused ? picos(maxPicos(balancePicos, zeroPicos) + 1n) : averagePicos,
+    isRefused ? picos(maxPicos(leftPicos, zeroPicos) + 1n) : averagePicos,
     amountIn(before, 'needed_usd'),
   )
   // An account that was never used lacks nothing.
-  const isEmpty = balancePicos < needed || (balancePicos <= 0n && needed > 0n)
+  const isEmpty = leftPicos < needed || (leftPicos <= 0n && needed > 0n)
   if (!isEmpty) return undefined
   return {
     ...about('account.exhausted', account),
     title: `Balance of ${name} is used up`,
     text:
-      `The balance of the account ${name}, ${formatUsd(balancePicos)} USD, does not pay for its ` +
+      `The ${moneyOf(account)} of the account ${name} does not pay for its ` +
       'requests. They get 402. Book a credit with: ' +
       `turnpike account credit ${name} USD --reference REF`,
     facts: {
       account: name,
-      balance_usd: formatUsd(balancePicos),
+      balance_usd: formatUsd(account.balancePicos),
+      credit_line_usd: formatUsd(account.creditLinePicos),
       needed_usd: formatUsd(needed),
     },
   }
+}
+
+function moneyOf({ balancePicos, creditLinePicos }: WatchedAccount): string {
+  const balance = `balance of ${formatUsd(balancePicos)} USD`
+  return creditLinePicos === 0n
+    ? balance
+    : `${balance} with its credit line of ${formatUsd(creditLinePicos)} USD`
 }
 
 function dailyLimitReached(

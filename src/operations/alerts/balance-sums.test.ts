@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseUsd, picos, type Picos } from '../../base/money.ts'
-import type { WatchedAccount } from '../../ledger/account-store.ts'
+import type { WatchedAccount } from '../../ledger/account-conditions.ts'
 import { BalanceSums } from './balance-sums.ts'
 
 const moment = { nowMs: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', runOutWithinMs: 0 }
@@ -20,6 +20,8 @@ function addAccount(sums: BalanceSums, index: number, status: 'active' | 'suspen
     status,
     balancePicos: usd(String(index)),
     alertBelowPicos: picos(0n),
+    creditLinePicos: picos(0n),
+    monthlyLimitPicos: picos(0n),
     dailyLimitPicos: picos(0n),
   }
   const spend = {

@@ -1,6 +1,6 @@
 /** Sums over all active accounts for the metrics: how many there are, their balances and their spend. */
 import { addPicos, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
-import type { WatchedAccount } from '../../ledger/account-store.ts'
+import type { WatchedAccount } from '../../ledger/account-conditions.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
 import { spendingOf, type RuleMoment } from './account-rules.ts'
 

@@ -1,16 +1,10 @@
 /** The account itself: its money, the part that running requests hold, and the rest of its limits. */
 import { z } from 'zod'
-import {
-  addPicos,
-  formatUsd,
-  subtractPicos,
-  usdNumber,
-  zeroPicos,
-  type Picos,
-} from '../../base/money.ts'
+import { addPicos, formatUsd, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
+import { availablePicos, type Account } from '../../ledger/account-store.ts'
 import type { UsageFigures } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
-import { accountStatuses } from '../accounts/accounts.ts'
+import { accountStatuses } from '../accounts/account-form.ts'
 import { currency, moment, usd, usdShown } from '../answer-forms.ts'
 import { noInput, notFound, operation, timeText, type OperationContext } from '../operation.ts'
 import { budgetsForm, viewBudgets } from './budget.ts'
@@ -22,9 +16,11 @@ const accountForm = z.strictObject({
   currency,
   at: moment,
   balance: usd,
+  /** How far below zero the balance may go. */
+  credit_line: usd,
   /** What running requests hold; null where no gateway answers. */
   held: usd.nullable(),
-  /** The balance less that. */
+  /** Balance and credit line less that. */
   available: usd.nullable(),
   used: z.strictObject({ day_usd: usdShown, month_usd: usdShown }),
   limits: budgetsForm,
@@ -44,16 +40,19 @@ export const holderAccount = operation(
     }))
     if (figures === undefined) throw notFound('This account no longer exists.')
     const held = await readHeld?.([accountId])
-    const { dailyLimitPicos: limitPicos } = account
-    const budget = { period: 'day', limitPicos, usedPicos: figures.dailyUsedPicos } as const
+    const monthPicos = costOf(figures)
+    const budgets = [
+      { period: 'day', limitPicos: account.dailyLimitPicos, usedPicos: figures.dailyUsedPicos },
+      { period: 'month', limitPicos: account.monthlyLimitPicos, usedPicos: monthPicos },
+    ] as const
     return {
       name: account.name,
       status: account.status,
       currency: 'USD' as const,
       at: timeText(nowMs),
-      ...viewMoney(account.balancePicos, held && (held.get(accountId) ?? zeroPicos)),
-      used: { day_usd: usdNumber(figures.dailyUsedPicos), month_usd: usdNumber(costOf(figures)) },
-      limits: viewBudgets([budget], nowMs),
+      ...viewMoney(account, held && (held.get(accountId) ?? zeroPicos)),
+      used: { day_usd: usdNumber(figures.dailyUsedPicos), month_usd: usdNumber(monthPicos) },
+      limits: viewBudgets(budgets, nowMs),
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
       tpm: account.tpm,
@@ -62,11 +61,12 @@ export const holderAccount = operation(
 )
 
 /** Exact. */
-function viewMoney(balancePicos: Picos, heldPicos: Picos | undefined) {
+function viewMoney(account: Account, heldPicos: Picos | undefined) {
   return {
-    balance: formatUsd(balancePicos),
+    balance: formatUsd(account.balancePicos),
+    credit_line: formatUsd(account.creditLinePicos),
     held: heldPicos === undefined ? null : formatUsd(heldPicos),
-    available: heldPicos === undefined ? null : formatUsd(subtractPicos(balancePicos, heldPicos)),
+    available: heldPicos === undefined ? null : formatUsd(availablePicos(account, heldPicos)),
   }
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { dayMs, minuteMs, utcDay } from '../../base/clock.ts'
 import { formatUsd } from '../../base/money.ts'
 import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
-import { listShortAccounts } from '../../ledger/account-store.ts'
+import { listShortAccounts } from '../../ledger/account-conditions.ts'
 import { findMoment } from '../../ledger/report-moment-store.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { listFiring } from '../alerts/alert-store.ts'
@@ -88,10 +88,10 @@ export const showOverview = operation({ input: noInput, answer: overviewForm }, 
   const { channels, unloaded } = await findChannelTroubles(context)
   const accounts = (
     await listShortAccounts(database, { fromDay: yesterday, countMax: listMax })
-  ).map(({ id, name, balancePicos, spentPicos }) => ({
+  ).map(({ id, name, balancePicos, creditLinePicos, spentPicos }) => ({
     account_id: id,
     account: name,
-    state: balancePicos > 0n ? ('low' as const) : ('exhausted' as const),
+    state: balancePicos + creditLinePicos > 0n ? ('low' as const) : ('exhausted' as const),
     balance_usd: formatUsd(balancePicos),
     spent_usd: formatUsd(spentPicos),
   }))

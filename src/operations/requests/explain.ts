@@ -67,6 +67,8 @@ const markTexts: Readonly<Record<string, string>> = {
   estimated: 'The vendor gave no usable count, so the gateway estimated the tokens.',
   implausible:
     "The vendor's counts were impossible for this request, so the hold limits the charge.",
+  uncovered:
+    'The request was admitted by its likely cost; what was left did not cover the most that it could cost.',
   over_hold: 'The charge is above the hold: the input had been underestimated.',
   unpriced_model:
     'The answer names a model without a price; the price of the requested model counts.',

@@ -22,7 +22,12 @@ interface Limit {
 
 function limitsOf(
   world: MoneyWorld,
-  { accountId, keyId, keyLimits, atMs }: Omit<HoldRequest, 'exchangeId' | 'amountPicos'>,
+  {
+    accountId,
+    keyId,
+    keyLimits,
+    atMs,
+  }: Omit<HoldRequest, 'exchangeId' | 'amountPicos' | 'likelyPicos'>,
 ): readonly Limit[] {
   const day = utcDay(atMs)
   const ofKey = { owner: keyId }
@@ -63,7 +68,8 @@ export async function checkRoomAtRest(world: MoneyWorld): Promise<void> {
     const room = left.reduce((least, one) => (one < least ? one : least))
     const check = async (amount: bigint): Promise<string> => {
       const exchangeId = newId('ex', atMs)
-      const request = { ...asked, exchangeId, amountPicos: picos(amount) }
+      const amountPicos = picos(amount)
+      const request = { ...asked, exchangeId, amountPicos, likelyPicos: amountPicos }
       const refusal = await world.answered(Promise.resolve(world.ledger.check(request)))
       return refusal?.kind ?? 'admitted'
     }

@@ -73,6 +73,7 @@ const settings: RouteSettings & RelaySettings = {
   pingTimeoutMs: 600_000,
   clientLeftGraceMs: 5_000,
   answerBytesMax: 1_000_000,
+  holds: 'likely',
   upstreamCut: 'nothing',
 }
 const directPeer = directAddresses.peer('192.0.2.1')

@@ -134,6 +134,7 @@ function principalOf(accountId: string, number: number, keyLimits: KeyLimits): P
     keyId: `key-${number}`,
     accountId,
     allowedModels: undefined,
+    holds: undefined,
     priceMultiplierPpm: 1_000_000,
     keyLimits,
   }

@@ -9,7 +9,9 @@ export interface AccountDraft {
   readonly contact: string
   readonly note: string
   readonly alert_below_usd: string
+  readonly credit_line_usd: string
   readonly daily_usd: string
+  readonly monthly_usd: string
   readonly rpm: string
   readonly tpm: string
   readonly window_minutes: string
@@ -24,7 +26,9 @@ export const emptyDraft: AccountDraft = {
   contact: '',
   note: '',
   alert_below_usd: '0',
+  credit_line_usd: '0',
   daily_usd: '0',
+  monthly_usd: '0',
   rpm: '0',
   tpm: '0',
   window_minutes: '1',
@@ -39,7 +43,9 @@ export function draftOf({ limits, metadata, ...account }: Account): AccountDraft
     contact: account.contact,
     note: account.note,
     alert_below_usd: account.alert_below_usd,
+    credit_line_usd: limits.credit_line_usd,
     daily_usd: limits.daily_usd,
+    monthly_usd: limits.monthly_usd,
     rpm: String(limits.rpm),
     tpm: String(limits.tpm),
     window_minutes: String(limits.window_minutes),
@@ -128,6 +134,22 @@ export function LimitFields({ draft, onChange, errorOf }: FieldsProps) {
           inputMode="decimal"
           hint="Per UTC day; 0 for no limit"
           {...bind('daily_usd')}
+        />
+        <TextField
+          label="Monthly limit"
+          unit="$"
+          inputMode="decimal"
+          hint="Per UTC calendar month; 0 for no limit"
+          {...bind('monthly_usd')}
+        />
+      </div>
+      <div className="form-pair">
+        <TextField
+          label="Credit line"
+          unit="$"
+          inputMode="decimal"
+          hint="How far below zero the balance may go"
+          {...bind('credit_line_usd')}
         />
         <TextField
           label="Price multiplier"

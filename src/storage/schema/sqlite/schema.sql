@@ -24,9 +24,16 @@ CREATE TABLE account (
   price_multiplier_ppm INTEGER NOT NULL DEFAULT 1000000 CHECK (price_multiplier_ppm >= 0),
   -- Limits; 0 = none.
   daily_limit_picos INTEGER NOT NULL DEFAULT 0 CHECK (daily_limit_picos >= 0),
+  monthly_limit_picos INTEGER NOT NULL DEFAULT 0 CHECK (monthly_limit_picos >= 0),
   rpm INTEGER NOT NULL DEFAULT 0 CHECK (rpm >= 0),
   window_minutes INTEGER NOT NULL DEFAULT 1 CHECK (window_minutes >= 1),
   tokens_per_minute INTEGER NOT NULL DEFAULT 0 CHECK (tokens_per_minute >= 0),
+  -- How far below zero the balance may go.
+  credit_line_picos INTEGER NOT NULL DEFAULT 0 CHECK (credit_line_picos >= 0),
+  largest_credit_line_picos INTEGER NOT NULL DEFAULT 0, -- that it has ever been, for the audit
+  holds TEXT CHECK (holds IN ('likely', 'most')), -- NULL = as the setting says
+  -- A credit has been booked. Until then a request needs its highest cost, whatever `holds` says.
+  has_paid INTEGER NOT NULL DEFAULT 0,
   -- An alert is raised when the balance is lower. 0 = never.
   alert_below_picos INTEGER NOT NULL DEFAULT 0 CHECK (alert_below_picos >= 0),
   -- Always the sum of the account's entries; kept in the same transaction as each entry.
@@ -595,7 +602,8 @@ BEGIN UPDATE revision SET number = number + 1 WHERE area = 'access'; END;
 CREATE TRIGGER account_inserted AFTER INSERT ON account
 BEGIN UPDATE revision SET number = number + 1 WHERE area = 'accounts'; END;
 CREATE TRIGGER account_updated
-AFTER UPDATE OF name, status, daily_limit_picos, rpm, window_minutes, price_multiplier_ppm, tokens_per_minute
+AFTER UPDATE OF name, status, daily_limit_picos, monthly_limit_picos, credit_line_picos, holds, has_paid, rpm,
+  window_minutes, price_multiplier_ppm, tokens_per_minute
 ON account
 BEGIN UPDATE revision SET number = number + 1 WHERE area = 'accounts'; END;
 CREATE TRIGGER entry_by_operator AFTER INSERT ON entry WHEN NEW.kind <> 'charge'

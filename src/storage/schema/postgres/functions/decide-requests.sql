@@ -10,7 +10,8 @@ CREATE OR REPLACE FUNCTION decide_requests(
   p_account_ids TEXT[],
   p_exchange_ids TEXT[], -- NULL = the request only counts toward requests per minute
   p_key_ids TEXT[],
-  p_amounts_picos BIGINT[],
+  p_amounts_picos BIGINT[], -- held where the request is admitted
+  p_leasts_picos BIGINT[], -- what has to be left in each scope
   p_days TEXT[],
   p_key_daily_picos BIGINT[],
   p_key_monthly_picos BIGINT[],
@@ -21,9 +22,11 @@ CREATE OR REPLACE FUNCTION decide_requests(
   place INTEGER,
   outcome TEXT,
   amount_picos BIGINT, -- of the hold there is
+  is_uncovered BOOLEAN, -- in some scope less is left than the hold's amount
   balance_picos BIGINT,
+  credit_line_picos BIGINT,
   held_picos BIGINT,
-  is_held_only BOOLEAN, -- the balance alone would do
+  is_held_only BOOLEAN, -- balance and line would do without holds
   used_picos BIGINT,
   limit_picos BIGINT,
   retry_after_ms BIGINT,
@@ -54,6 +57,12 @@ DECLARE
   v_tokens BIGINT;
   v_day TEXT;
   v_used BIGINT;
+  v_month TEXT;
+  v_month_used BIGINT;
+  v_limit_left BIGINT; -- in the limit that is looked at
+  v_left BIGINT; -- the least of all scopes
+  v_limits BIGINT[]; -- of the key for its day, its month and in all; 0 = none
+  v_useds BIGINT[];
   -- Of its keys met so far; NULL = not read.
   v_key INTEGER;
   v_key_ids TEXT[] := '{}';
@@ -72,13 +81,13 @@ DECLARE
   v_total BIGINT;
 BEGIN
   FOR v_request IN
-    SELECT r.*, a.balance_picos, a.held_picos, a.daily_limit_picos, a.rpm, a.tokens_per_minute,
-        a.window_minutes,
-        h.amount_picos AS there_picos
-      FROM unnest(p_account_ids, p_exchange_ids, p_key_ids, p_amounts_picos, p_days, p_key_daily_picos,
-        p_key_monthly_picos, p_key_total_picos, p_key_rpms, p_key_tpms) WITH ORDINALITY
-        AS r (account_id, exchange_id, key_id, amount_picos, day, key_daily, key_monthly, key_total,
-          key_rpm, key_tpm, place)
+    SELECT r.*, a.balance_picos, a.credit_line_picos, a.held_picos, a.daily_limit_picos,
+        a.monthly_limit_picos, a.rpm, a.tokens_per_minute, a.window_minutes,
+        h.amount_picos AS there_picos, h.is_uncovered AS there_uncovered
+      FROM unnest(p_account_ids, p_exchange_ids, p_key_ids, p_amounts_picos, p_leasts_picos, p_days,
+        p_key_daily_picos, p_key_monthly_picos, p_key_total_picos, p_key_rpms, p_key_tpms) WITH ORDINALITY
+        AS r (account_id, exchange_id, key_id, amount_picos, least_picos, day, key_daily, key_monthly,
+          key_total, key_rpm, key_tpm, place)
       JOIN account a ON a.id = r.account_id
       LEFT JOIN hold h ON h.account_id = r.account_id AND h.exchange_id = r.exchange_id
      ORDER BY r.account_id, r.place
@@ -86,6 +95,7 @@ BEGIN
     IF v_account_id IS DISTINCT FROM v_request.account_id THEN
       v_account_id := v_request.account_id;
       balance_picos := v_request.balance_picos;
+      credit_line_picos := v_request.credit_line_picos;
       v_held := v_request.held_picos;
       rpm := v_request.rpm;
       tpm := v_request.tokens_per_minute;
@@ -93,6 +103,7 @@ BEGIN
       counted := 0;
       v_tokens := NULL;
       v_day := NULL;
+      v_month := NULL;
       v_moment := NULL;
       v_last := NULL;
       v_oldest := NULL;
@@ -127,6 +138,7 @@ BEGIN
 
     place := v_request.place;
     amount_picos := v_request.there_picos;
+    is_uncovered := v_request.there_uncovered;
     held_picos := v_held;
     is_held_only := NULL;
     used_picos := NULL;
@@ -242,27 +254,46 @@ BEGIN
         END IF;
       END IF;
 
-      IF balance_picos - v_held < v_request.amount_picos THEN
+      v_left := balance_picos + credit_line_picos - v_held;
+      IF v_left < v_request.least_picos THEN
         outcome := 'balance';
-        is_held_only := balance_picos >= v_request.amount_picos;
+        is_held_only := balance_picos + credit_line_picos >= v_request.least_picos;
         RETURN NEXT;
         CONTINUE;
       END IF;
 
-      -- Differences, because sums of three amounts could exceed 64 bits.
       IF v_request.daily_limit_picos > 0 THEN
         IF v_day IS DISTINCT FROM v_request.day THEN
           v_day := v_request.day;
           SELECT COALESCE(SUM(u.revenue_picos - u.refunded_picos), 0) INTO v_used FROM report_day u
            WHERE u.account_id = v_account_id AND u.day = v_day;
         END IF;
-        IF v_used > v_request.daily_limit_picos - v_held - v_request.amount_picos THEN
+        v_limit_left := v_request.daily_limit_picos - v_used - v_held;
+        IF v_limit_left < v_request.least_picos THEN
           outcome := 'account_day';
           used_picos := v_used;
           limit_picos := v_request.daily_limit_picos;
           RETURN NEXT;
           CONTINUE;
         END IF;
+        v_left := LEAST(v_left, v_limit_left);
+      END IF;
+
+      IF v_request.monthly_limit_picos > 0 THEN
+        IF v_month IS DISTINCT FROM left(v_request.day, 7) THEN
+          v_month := left(v_request.day, 7);
+          SELECT COALESCE(SUM(u.cost_picos), 0) INTO v_month_used FROM usage_month u
+           WHERE u.account_id = v_account_id AND u.month = v_month;
+        END IF;
+        v_limit_left := v_request.monthly_limit_picos - v_month_used - v_held;
+        IF v_limit_left < v_request.least_picos THEN
+          outcome := 'account_month';
+          used_picos := v_month_used;
+          limit_picos := v_request.monthly_limit_picos;
+          RETURN NEXT;
+          CONTINUE;
+        END IF;
+        v_left := LEAST(v_left, v_limit_left);
       END IF;
 
       IF v_request.key_daily > 0 OR v_request.key_monthly > 0 OR v_request.key_total > 0 THEN
@@ -291,24 +322,21 @@ BEGIN
           v_key_month_used[v_key] := v_sum;
           v_key_total_used[v_key] := v_total;
         END IF;
-        IF v_request.key_daily > 0 AND v_key_day_used[v_key]
-            > v_request.key_daily - v_key_held[v_key] - v_request.amount_picos THEN
-          outcome := 'key_day';
-          used_picos := v_key_day_used[v_key];
-          limit_picos := v_request.key_daily;
-        ELSIF v_request.key_monthly > 0 AND v_key_month_used[v_key]
-            > v_request.key_monthly - v_key_held[v_key] - v_request.amount_picos THEN
-          outcome := 'key_month';
-          used_picos := v_key_month_used[v_key];
-          limit_picos := v_request.key_monthly;
-        ELSIF v_request.key_total > 0 AND v_key_total_used[v_key]
-            > v_request.key_total - v_key_held[v_key] - v_request.amount_picos THEN
-          outcome := 'key_total';
-          used_picos := v_key_total_used[v_key];
-          limit_picos := v_request.key_total;
-        END IF;
+        v_limits := ARRAY[v_request.key_daily, v_request.key_monthly, v_request.key_total];
+        v_useds := ARRAY[v_key_day_used[v_key], v_key_month_used[v_key], v_key_total_used[v_key]];
+        FOR v_period IN 1..3 LOOP
+          CONTINUE WHEN v_limits[v_period] = 0;
+          v_limit_left := v_limits[v_period] - v_useds[v_period] - v_key_held[v_key];
+          v_left := LEAST(v_left, v_limit_left);
+          IF v_limit_left < v_request.least_picos THEN
+            outcome := (ARRAY['key_day', 'key_month', 'key_total'])[v_period];
+            used_picos := v_useds[v_period];
+            limit_picos := v_limits[v_period];
+            held_picos := v_key_held[v_key];
+            EXIT;
+          END IF;
+        END LOOP;
         IF limit_picos IS NOT NULL THEN
-          held_picos := v_key_held[v_key];
           RETURN NEXT;
           CONTINUE;
         END IF;
@@ -317,6 +345,7 @@ BEGIN
 
     outcome := 'hold';
     amount_picos := v_request.amount_picos;
+    is_uncovered := v_request.exchange_id IS NOT NULL AND v_left < amount_picos;
     IF NOT p_is_check THEN
       IF v_request.exchange_id IS NOT NULL THEN
         is_new := TRUE;

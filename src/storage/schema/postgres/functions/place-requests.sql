@@ -9,6 +9,7 @@ CREATE OR REPLACE FUNCTION place_requests(
   p_exchange_ids TEXT[],
   p_key_ids TEXT[],
   p_amounts_picos BIGINT[],
+  p_leasts_picos BIGINT[],
   p_days TEXT[],
   p_key_daily_picos BIGINT[],
   p_key_monthly_picos BIGINT[],
@@ -21,7 +22,9 @@ CREATE OR REPLACE FUNCTION place_requests(
   place INTEGER,
   outcome TEXT,
   amount_picos BIGINT,
+  is_uncovered BOOLEAN,
   balance_picos BIGINT,
+  credit_line_picos BIGINT,
   held_picos BIGINT,
   is_held_only BOOLEAN,
   used_picos BIGINT,
@@ -44,6 +47,7 @@ DECLARE
   v_key_number BIGINT;
   -- Of the new holds: their places, and for each account their sum.
   v_new INTEGER[] := '{}';
+  v_uncovered BOOLEAN[] := '{}';
   v_count INTEGER := 0;
   v_account_ids TEXT[] := '{}';
   v_account_id TEXT;
@@ -78,16 +82,17 @@ BEGIN
     RETURN NEXT;
     RETURN;
   END IF;
-  FOR place, outcome, amount_picos, balance_picos, held_picos, is_held_only, used_picos, limit_picos,
-      retry_after_ms, rpm, window_minutes, counted, oldest_age_ms, key_counted, key_oldest_age_ms, tpm,
+  FOR place, outcome, amount_picos, is_uncovered, balance_picos, credit_line_picos, held_picos,
+      is_held_only, used_picos, limit_picos, retry_after_ms, rpm, window_minutes, counted, oldest_age_ms, key_counted, key_oldest_age_ms, tpm,
       v_is_new, v_moment, v_number, v_key_moment, v_key_number IN
     SELECT * FROM decide_requests(v_now, FALSE, p_account_ids, p_exchange_ids, p_key_ids,
-      p_amounts_picos, p_days, p_key_daily_picos, p_key_monthly_picos, p_key_total_picos, p_key_rpms,
+      p_amounts_picos, p_leasts_picos, p_days, p_key_daily_picos, p_key_monthly_picos, p_key_total_picos, p_key_rpms,
       p_key_tpms)
   LOOP
     RETURN NEXT;
     IF v_is_new THEN
       v_new := array_append(v_new, place);
+      v_uncovered := array_append(v_uncovered, is_uncovered);
       v_account_id := p_account_ids[place];
       IF v_count = 0 OR v_account_ids[v_count] <> v_account_id THEN
         v_count := v_count + 1;
@@ -116,8 +121,9 @@ BEGIN
 
   IF v_count > 0 THEN
     INSERT INTO hold
-    SELECT p_account_ids[i], p_exchange_ids[i], p_key_ids[i], p_amounts_picos[i], p_boot, v_now
-      FROM unnest(v_new) i;
+    SELECT p_account_ids[n.place], p_exchange_ids[n.place], p_key_ids[n.place], p_amounts_picos[n.place],
+        n.is_uncovered, p_boot, v_now
+      FROM unnest(v_new, v_uncovered) n (place, is_uncovered);
     UPDATE account a SET held_picos = a.held_picos + n.held_picos
       FROM unnest(v_account_ids, v_helds) n (id, held_picos) WHERE a.id = n.id;
   END IF;

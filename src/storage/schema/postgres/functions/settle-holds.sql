@@ -1,5 +1,5 @@
 -- Books ended exchanges as settle_exchanges does. Where an exchange has no hold any more, because its node
--- was away for longer than its lease, and the balance less holds does not cover its whole charge, nothing is
+-- was away for longer than its lease, and balance and credit line less holds do not cover its whole charge, nothing is
 -- charged: the exchange is recorded as failed, with the code of the error that its client got, and the charge
 -- becomes the operator's cost. Returns the places of such records, counted from 1, also where an earlier call
 -- has recorded them.
@@ -11,7 +11,7 @@ LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = o
 DECLARE
   v_freed RECORD;
   v_account_id TEXT;
-  v_left BIGINT; -- balance less holds, after the records of the call that have a hold
+  v_left BIGINT; -- balance and line less holds, after the records of the call that have a hold
   v_withheld INTEGER[] := '{}';
   v_records JSON := p_records;
 BEGIN
@@ -33,7 +33,7 @@ BEGIN
     END IF;
     IF v_account_id IS DISTINCT FROM v_freed.account_id THEN
       v_account_id := v_freed.account_id;
-      SELECT a.balance_picos - a.held_picos
+      SELECT a.balance_picos + a.credit_line_picos - a.held_picos
            + COALESCE(SUM(h.amount_picos - r.amount_picos), 0) INTO v_left
         FROM account a
         LEFT JOIN (json_to_recordset(p_records)
