@@ -7,7 +7,6 @@
 import { nextUtcMidnight, nextUtcMonth } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import { addPicos, formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
-import type { Channel } from '../channels/channel.ts'
 import type { VendorOperation } from '../formats/format.ts'
 import type {
   CountRequest,
@@ -18,11 +17,17 @@ import type {
   UsagePeriod,
 } from '../ledger/ledger.ts'
 import { spendingCode } from '../ledger/limits.ts'
-import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
-import { costPricesAt } from '../metering/cost-prices.ts'
-import { pricesAt, unchangedPpm } from '../metering/prices.ts'
+import { affordableOutputTokens, quote } from '../metering/charge.ts'
+import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
+import {
+  hasAddedInput,
+  inputTokensMax,
+  mostFacts,
+  neededFacts,
+  outputTokensMax,
+} from './request-costs.ts'
 import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
 
 /** How exchanges of one kind of operation are admitted. */
@@ -57,7 +62,10 @@ const charged: Admission = {
     // The body may have taken until after midnight: the day on which the hold is placed counts.
     const request = holdRequest(
       prepared,
-      { amountPicos: quote(mostFacts(prepared)), likelyPicos: quote(neededFacts(prepared, services)) },
+      {
+        amountPicos: quote(mostFacts(prepared)),
+        likelyPicos: quote(neededFacts(prepared, services)),
+      },
       services,
     )
     const placed = await place(request, services)
@@ -141,76 +149,6 @@ async function count(
   const refusal = await ledger.count({ accountId, keyId, keyLimits, allowance, atMs })
   return refusal && explain(refusal, { identified, request, allowance, ledger })
 }
-
-/**
- * Estimates what the prompt alone costs the operator on a channel, at its cost prices or at list price: an
- * attempt without an answer may have cost that much.
- */
-export function promptCostPicos(admitted: Admitted, { cost }: Pick<Channel, 'cost'>): Picos {
-  if (admitted.hold === undefined) return zeroPicos
-  const facts = { ...quoteFacts(admitted), maxOutputTokens: 0, multiplierPpm: unchangedPpm }
-  const prices = costPricesAt(cost, admitted.model.id, admitted.startedAtMs)
-  return prices === undefined
-    ? quote({ ...facts, multiplierPpm: cost?.factorPpm ?? unchangedPpm })
-    : quote({ ...facts, prices })
-}
-
-function quoteFacts(prepared: Prepared): QuoteFacts {
-  const { facts, prices, otherPrices, principal, format } = prepared
-  return {
-    ...facts.extras,
-    prices,
-    otherPrices,
-    format: format.name,
-    inputTokens: facts.inputTokensEstimate + (facts.extras.storedPromptTokens ?? 0),
-    maxOutputTokens: outputTokensMax(prepared),
-    choiceCount: facts.choiceCount,
-    multiplierPpm: principal.priceMultiplierPpm,
-    asksOneHourCache: facts.asksOneHourCache,
-    ...(facts.service === undefined ? {} : { requested: facts.service }),
-  }
-}
-
-/** What has to be left for the request: the likely, or the most where the account or the setting says so. */
-function neededFacts(prepared: Prepared, { settings }: Pick<RelayServices, 'settings'>): QuoteFacts {
-  const { holds = settings.holds } = prepared.principal
-  return holds === 'most' ? mostFacts(prepared) : quoteFacts(prepared)
-}
-
-/**
- * A vendor's own tools, and documents by address, put before the model what no body shows: the hold covers
- * the most that a model of the request reads.
- */
-function mostFacts(prepared: Prepared): QuoteFacts {
-  const facts = quoteFacts(prepared)
-  if (!hasAddedInput(prepared)) return facts
-  return {
-    ...facts,
-    inputTokens: Math.max(facts.inputTokens, inputTokensMax(prepared)),
-    hasAddedInput: true,
-  }
-}
-
-function hasAddedInput({ facts: { extras } }: Prepared): boolean {
-  return extras.hasServerTools || extras.hasRemoteDocuments
-}
-
-/** Used where the catalogue does not say how much a model reads. */
-const defaultInputTokens = 200_000
-
-function inputTokensMax({ facts, model, snapshot }: Prepared): number {
-  const others = facts.extras.otherModels.map((id) => snapshot.models.get(id))
-  return Math.max(...[model, ...others].map((one) => one?.maxInputTokens ?? defaultInputTokens))
-}
-
-/** Returns the most tokens that one choice of the answer may have. */
-export function outputTokensMax({ facts, model, operation }: Prepared): number {
-  if (operation.outputLimitField === undefined) return 0
-  return facts.maxOutputTokens ?? model.maxOutputTokens ?? defaultOutputTokens
-}
-
-/** Used where neither request nor catalogue bounds the answer: the most that current models give. */
-const defaultOutputTokens = 128_000
 
 /** A request that the ledger has refused. */
 interface Refused {
@@ -336,10 +274,7 @@ function costsOf({ likelyPicos, amountPicos }: HoldRequest, prepared: Prepared):
 
 type SpendingLimit = Extract<HoldRefusal, { kind: 'spending_limit' }>
 
-function spendingLimit(
-  refusal: SpendingLimit,
-  { read, request }: Refused,
-): Refusal {
+function spendingLimit(refusal: SpendingLimit, { read, request }: Refused): Refusal {
   const { limitName, within, end } = periods[refusal.period]
   const owner = refusal.scope === 'account' ? "account's" : "key's"
   const committed = formatUsd(picos(refusal.usedPicos + refusal.heldPicos))

@@ -16,12 +16,12 @@ import {
   type SettlementFacts,
 } from '../metering/settlement.ts'
 import type { ExchangeSummary, Telemetry } from '../telemetry/events.ts'
-import { outputTokensMax } from './admit.ts'
 import { withStreamEnd } from './attempt-records.ts'
 import { clientFacts, type ClientFacts } from './client-facts.ts'
 import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import { recordFree } from './free-record.ts'
+import { outputTokensMax } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { endTrace } from './trace-facts.ts'
 
