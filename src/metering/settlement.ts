@@ -23,6 +23,7 @@ import {
   outputTokensMax,
   outputTokensOf,
   promptTokensOf,
+  sumOf,
   type RequestBounds,
   usageClasses,
   useClasses,
@@ -191,12 +192,6 @@ function isComplete(usage: Usage, { counts, bounds }: SettlementFacts): boolean 
   if (sumOf(usage, promptTokensOf) === 0) return false
   const needsOutput = counts?.hasOutput === true && outputTokensMax(bounds) > 0
   return !needsOutput || sumOf(usage, outputTokensOf) > 0
-}
-
-function sumOf(usage: Usage, tokensOf: (part: UsagePart) => number): number {
-  let sum = 0
-  for (const part of usage.parts) sum += tokensOf(part)
-  return sum
 }
 
 function chargeUsage(

@@ -35,6 +35,18 @@ describe('checkAgainstRequest', () => {
     assert.equal(checkAgainstRequest(several, bounds), 'ok')
   })
 
+  test('bounds the output of all parts together', () => {
+    const partsOf = (output: number): Usage => ({
+      ...usageOf(1, 1),
+      parts: [...usageOf(10, output).parts, ...usageOf(10, 100_000).parts],
+    })
+    assert.equal(checkAgainstRequest(partsOf(101_000), bounds), 'ok')
+    assert.equal(checkAgainstRequest(partsOf(101_001), bounds), 'implausible')
+    const withTools = { ...bounds, hasServerTools: true }
+    assert.equal(checkAgainstRequest(usageOf(10, 201_000), withTools), 'ok')
+    assert.equal(checkAgainstRequest(usageOf(10, 201_001), withTools), 'implausible')
+  })
+
   test('believes searches where the request has tools to search with', () => {
     const withTools = { ...bounds, hasServerTools: true }
     const searching = (count: number): Usage => usageOf(90_000, 9_000, { web_search: count })

@@ -124,7 +124,10 @@ export type Plausibility = 'ok' | 'implausible' | 'unusable'
 const promptOverheadTokens = 16_384
 /** The input that a vendor's own tools, or a prompt stored there, can add over all turns. */
 const serverWorkPromptTokens = 5_000_000
-/** Summaries and advice have their own limits. */
+/**
+ * Output beyond the limit where the vendor works by itself: summaries and advice have limits of their own and
+ * are not delivered. One allowance for the whole answer, however many parts it has.
+ */
 const serverWorkOutputTokens = 200_000
 /** Of one tool. */
 const usesMax = 200
@@ -141,6 +144,7 @@ export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausi
   const isWithin =
     usage.parts.length <= partsMax &&
     usage.parts.every((part) => isPartWithin(part, limits)) &&
+    sumOf(usage, outputTokensOf) <= limits.outputTokens &&
     isReportedWithin(usage, limits)
   return isWithin ? 'ok' : 'implausible'
 }
@@ -148,10 +152,10 @@ export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausi
 /** Cuts the reported figures to the request's bounds, so that no statistics show nonsense. */
 export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  const { reportedPromptTokens, reportedOutputTokens } = findLimits(usage, bounds)
+  const { reportedPromptTokens, outputTokens: outputMax } = findLimits(usage, bounds)
   const reported = {
     inputTokens: cut(inputTokens, reportedPromptTokens),
-    outputTokens: cut(outputTokens, reportedOutputTokens),
+    outputTokens: cut(outputTokens, outputMax),
     cacheTokens: cut(cacheTokens, reportedPromptTokens),
   }
   return { ...usage, reported }
@@ -162,13 +166,13 @@ function cut(figure: number, limit: number): number {
   return isCount(figure) ? Math.min(figure, limit) : 0
 }
 
-/** The highest counts of a part, and the highest figures of the whole answer. */
+/** The highest counts of a part, and the highest output and figures of the whole answer. */
 interface Limits {
   readonly promptTokens: number
+  /** Of all parts together. */
   readonly outputTokens: number
   readonly uses: UseCounts
   readonly reportedPromptTokens: number
-  readonly reportedOutputTokens: number
 }
 
 function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
@@ -177,20 +181,15 @@ function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
   const isServerWork = hasServerTools || parts.length > 1
   const isBeyondBody = isServerWork || bounds.hasStoredPrompt === true
   const prompt = promptTokensMax(bounds) + (isBeyondBody ? serverWorkPromptTokens : 0)
-  const output = outputTokensMax(bounds)
+  const output = outputTokensMax(bounds) + (isServerWork ? serverWorkOutputTokens : 0)
   const promptTokens = Math.min(prompt, tokensMax)
-  const outputTokens = Math.min(
-    isServerWork ? Math.max(output, serverWorkOutputTokens) : output,
-    tokensMax,
-  )
   // Every part reads the prompt again, and the figures can be sums over all parts.
   const count = Math.max(parts.length, 1)
   return {
     promptTokens,
-    outputTokens,
+    outputTokens: Math.min(output, tokensMax),
     uses: findUseLimits(bounds),
     reportedPromptTokens: Math.min(promptTokens * count, tokensMax),
-    reportedOutputTokens: Math.min(outputTokens * count, tokensMax),
   }
 }
 
@@ -205,7 +204,6 @@ function findUseLimits({ hasServerTools, vendorTools = {} }: RequestBounds): Use
 function isPartWithin(part: UsagePart, limits: Limits): boolean {
   return (
     promptTokensOf(part) <= limits.promptTokens &&
-    outputTokensOf(part) <= limits.outputTokens &&
     useClasses.every((use) => (part.counts[use] ?? 0) <= (limits.uses[use] ?? 0))
   )
 }
@@ -215,7 +213,7 @@ function isReportedWithin({ reported }: Usage, limits: Limits): boolean {
   const { inputTokens, outputTokens, cacheTokens } = reported
   return (
     isCountUpTo(inputTokens, limits.reportedPromptTokens) &&
-    isCountUpTo(outputTokens, limits.reportedOutputTokens) &&
+    isCountUpTo(outputTokens, limits.outputTokens) &&
     isCountUpTo(cacheTokens, limits.reportedPromptTokens)
   )
 }
@@ -245,6 +243,12 @@ export function promptTokensOf(part: UsagePart): number {
 
 export function outputTokensOf(part: UsagePart): number {
   return (part.counts.output ?? 0) + (part.counts.output_audio ?? 0)
+}
+
+export function sumOf({ parts }: Usage, tokensOf: (part: UsagePart) => number): number {
+  let sum = 0
+  for (const part of parts) sum += tokensOf(part)
+  return sum
 }
 
 /** Checks that every number a charge multiplies is a non-negative integer that is exact. */
