@@ -50,6 +50,7 @@ function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
         vendor: 'alpha',
         maxOutputTokens: undefined,
         maxInputTokens: undefined,
+        imageTokens: undefined,
         firstEventTimeoutMs: undefined,
         pingTimeoutMs: undefined,
         thinks: false,

@@ -30,6 +30,7 @@ const model = {
   vendor: 'beta',
   max_output_tokens: 8,
   max_input_tokens: 9,
+  image_tokens: 7,
   first_event_timeout: '10m',
   ping_timeout: '1500ms',
   thinks: true,

@@ -30,6 +30,13 @@ export const modelFields = {
     'The most tokens that the model reads. It sets the hold of requests with tools of the vendor or documents by address. `price import` stores it.',
     { fallback: 'the stored number, else 200,000' },
   ),
+  /** The most tokens that one image counts, which no byte of a body shows. */
+  imageTokens: field(
+    'image_tokens',
+    tokenLimit,
+    'The most tokens that one image of a request can count on this model. It sets the hold of requests with images.',
+    { fallback: '5,000 for messages, else 50,000' },
+  ),
   /** Its own limit for the first event of a stream, where it differs from the gateway's setting. */
   firstEventTimeoutMs: field(
     'first_event_timeout',

@@ -440,6 +440,7 @@ CREATE TABLE model (
   max_output_tokens BIGINT,
   -- Held where a vendor's own tools or documents by address add input that no body shows.
   max_input_tokens BIGINT CHECK (max_input_tokens > 0),
+  image_tokens BIGINT CHECK (image_tokens > 0),
   first_event_timeout_ms BIGINT CHECK (first_event_timeout_ms > 0),
   -- How long pings alone keep a stream alive, where it differs from the gateway's setting.
   ping_timeout_ms BIGINT CHECK (ping_timeout_ms > 0),

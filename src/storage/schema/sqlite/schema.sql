@@ -354,6 +354,7 @@ CREATE TABLE model (
   max_output_tokens INTEGER,
   -- Held where a vendor's own tools or documents by address add input that no body shows.
   max_input_tokens INTEGER CHECK (max_input_tokens > 0),
+  image_tokens INTEGER CHECK (image_tokens > 0),
   first_event_timeout_ms INTEGER CHECK (first_event_timeout_ms > 0),
   -- How long pings alone keep a stream alive, where it differs from the gateway's setting.
   ping_timeout_ms INTEGER CHECK (ping_timeout_ms > 0),
