@@ -102,7 +102,7 @@ export interface AnswerEdges {
 export type AnswerReading =
   | { readonly kind: 'answer'; readonly reading: MeterReading }
   /** The vendor says so in a body with status 200. */
-  | { readonly kind: 'error'; readonly error: VendorError; readonly errorEnvelope: string }
+  | { readonly kind: 'error'; readonly error: VendorError; readonly errorEnvelope?: string }
   | { readonly kind: 'not_the_format' }
 
 /**

@@ -63,6 +63,15 @@ export abstract class FrameReader {
     return isOperators ? 'drop' : 'pass'
   }
 
+  /**
+   * Reads an end by which the vendor reports its own failure. Clients would take it for a good one, so it is
+   * dropped and they get an error event.
+   */
+  protected readFailure(error: VendorError): FrameFate {
+    this.error = error
+    return 'drop'
+  }
+
   /** Reads an event whose data is not JSON. */
   protected readUnparsable(event: string | undefined, data: string): FrameFate {
     if (event === 'error') {
@@ -292,14 +301,16 @@ export class StreamGate implements StreamMeter {
       return
     }
     const bytes = this.#tail.length === 0 ? part : Buffer.concat([this.#tail, part])
-    const isTerminal = isLast && this.#reader.finishParts() === 'terminal'
-    const from = isLast && !isTerminal ? bytes.length : Math.max(0, bytes.length - tailBytes)
+    const fate = isLast ? this.#reader.finishParts() : 'terminal'
+    const isTerminal = isLast && fate === 'terminal'
+    const from = fate === 'pass' ? bytes.length : Math.max(0, bytes.length - tailBytes)
     this.#emit(bytes, 0, from, passed)
     this.#tail = isLast ? emptyBuffer : Buffer.from(bytes.subarray(from))
     if (isTerminal) {
       this.#isTerminated = true
       this.#emit(bytes, from, bytes.length, passed)
     }
+    this.#wasDropped = fate === 'drop'
     if (isLast && this.#isOver) this.#closeError(passed)
   }
 

@@ -100,7 +100,7 @@ export function readErrorAnswer(
 interface ReportedError {
   readonly error: VendorError
   /** The event's data, where that has the form of an error answer's body. */
-  readonly errorEnvelope: string | undefined
+  readonly errorEnvelope?: string | undefined
 }
 
 /** Reads an error that the vendor reports with status 200, as an event or as an answer. */

@@ -292,12 +292,14 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   #judgeStart(meter: StreamMeter): void {
     const head = this.#head
     if (head === undefined) return
-    if (this.#isBegun(meter)) {
+    const { error, errorEnvelope } = meter
+    // No client could be told of it, and what came before says only that the vendor worked.
+    const hasFailed = meter.isErrorWithheld && !meter.reading().hasOutput
+    if (!hasFailed && this.#isBegun(meter)) {
       const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
       this.#settle({ kind: 'streaming', class: 'answered', head, stream: this, firstEventMs })
       return
     }
-    const { error, errorEnvelope } = meter
     if (error === undefined) return
     this.#call?.abort()
     this.#settle(readErrorEvent(head, { error, errorEnvelope }, this.#request.admitted))

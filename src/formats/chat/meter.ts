@@ -4,6 +4,7 @@
  */
 import { readFields, type FrameBytes } from '../sse.ts'
 import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
+import { reportedFailure, saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
@@ -40,6 +41,7 @@ function readWhole(body: Buffer, field: ContentField): AnswerReading {
   gathered.readEnvelope(answer)
   gathered.usage.apply(usageIn(answer))
   for (const choice of choices) gathered.readChoice(asObject(choice) ?? {}, field)
+  if (gathered.hasFailed) return { kind: 'error', error: reportedFailure }
   return { kind: 'answer', reading: gathered.reading(true) }
 }
 
@@ -53,6 +55,8 @@ class GatheredAnswer {
   #model: string | undefined
   #tier: string | undefined
   #isFiltered = false
+  /** Some choice has ended by a failure of the vendor. */
+  hasFailed = false
 
   constructor(choiceCount: number) {
     this.#choiceCount = choiceCount
@@ -78,6 +82,7 @@ class GatheredAnswer {
     if (reason !== undefined && !this.hasFinishedAll)
       this.#finished.set(choice['index'] ?? 0, reason)
     if (reason === 'content_filter') this.#isFiltered = true
+    if (reason !== undefined && saysFailure(reason)) this.hasFailed = true
     if (field === 'text') this.output.addText(choice['text'])
     const content = asObject(choice[field])
     if (content === undefined) return
@@ -143,7 +148,8 @@ class ChatReader extends FrameReader {
   readonly #field: ContentField
   readonly #asksUsageChunk: boolean
   #isDone = false
-  #hasUsageChunk = false
+  /** The last chunk with a list of choices had an empty one, and counts. */
+  #endsWithCounts = false
   /** The frame that passes unread contains audio. */
   #isUnreadAudio = false
 
@@ -154,13 +160,14 @@ class ChatReader extends FrameReader {
     this.#answer = new GatheredAnswer(choiceCount)
   }
 
+  /** Only the end of an answer has counts and no choices: some vendors leave out the finish reason. */
   get hasFinished(): boolean {
-    return this.#answer.hasFinishedAll
+    return this.#answer.hasFinishedAll || this.#endsWithCounts
   }
 
   /** Counts are final with the usage chunk, or when the stream is over. */
   reading(isOver: boolean): MeterReading {
-    return this.#answer.reading(isOver || (this.#hasUsageChunk && this.#answer.hasFinished))
+    return this.#answer.reading(isOver || (this.#endsWithCounts && this.#answer.hasFinished))
   }
 
   read(frame: FrameBytes): FrameFate {
@@ -206,7 +213,9 @@ class ChatReader extends FrameReader {
     this.eventCount++
     this.#answer.readEnvelope(payload)
     for (const choice of choices) this.#answer.readChoice(asObject(choice) ?? {}, this.#field)
-    return this.#readUsage(payload)
+    if (choices.length > 0) this.#endsWithCounts = false
+    const fate = this.#readUsage(payload)
+    return this.#answer.hasFailed ? this.readFailure(reportedFailure) : fate
   }
 
   /** Drops the chunk that the gateway asked for: it has a field `usage`, and no choices. */
@@ -217,7 +226,7 @@ class ChatReader extends FrameReader {
     // arrives in the same read would otherwise decide.
     if (!this.#isDone || !this.reading(true).isFinal) this.#answer.usage.apply(usage)
     if (asArray(payload['choices'])?.length !== 0 || usage !== payload['usage']) return 'pass'
-    this.#hasUsageChunk = true
+    this.#endsWithCounts = true
     return this.#asksUsageChunk ? 'pass' : 'drop'
   }
 }

@@ -5,6 +5,7 @@
  */
 import { readFields, type FrameBytes } from '../sse.ts'
 import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
+import { reportedFailure, saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
@@ -26,6 +27,7 @@ export function readMessagesAnswer(body: Buffer, facts: RequestFacts): AnswerRea
   }
   const gathered = new GatheredAnswer(facts.asksOneHourCache)
   gathered.readMessage(answer)
+  if (gathered.hasFailed) return { kind: 'error', error: reportedFailure }
   gathered.usage.apply(answer['usage'], 'answer')
   for (const block of content) gathered.readBlock(asObject(block) ?? {})
   return { kind: 'answer', reading: gathered.reading(true) }
@@ -54,6 +56,11 @@ class GatheredAnswer {
     if (typeof reason === 'string') this.#stopReason = reason
     // The stop sequence is outside the content, and may be all that the client asked for.
     if (asText(message['stop_sequence']) !== undefined) this.output.hasOutput = true
+  }
+
+  /** It has ended by a failure of the vendor. */
+  get hasFailed(): boolean {
+    return this.#stopReason !== undefined && saysFailure(this.#stopReason)
   }
 
   /** The answer is complete, and so are the counts so far. */
@@ -181,7 +188,7 @@ class MessagesReader extends FrameReader {
       case 'message_delta':
         this.#readStop(asObject(payload['delta']) ?? {})
         this.#answer.usage.apply(payload['usage'], 'delta')
-        return 'pass'
+        return this.#answer.hasFailed ? this.readFailure(reportedFailure) : 'pass'
       case 'message_stop':
         this.#hasStopped = true
         return 'terminal'

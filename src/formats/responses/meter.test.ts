@@ -63,7 +63,7 @@ describe('a whole answer', () => {
     assert.deepEqual(answer.error, { type: undefined, code: 'invalid_prompt', message: 'No.' })
     assert.deepEqual(chatFormat.classifyEvent(answer.error), { fault: 'client', status: 400 })
     const error = { message: 'No.', type: 'server_error', param: null, code: 'invalid_prompt' }
-    assert.deepEqual(JSON.parse(answer.errorEnvelope), { error })
+    assert.deepEqual(JSON.parse(answer.errorEnvelope ?? ''), { error })
     assert.equal(readWhole({ status: 'failed', output: [], error: null }).kind, 'error')
   })
 

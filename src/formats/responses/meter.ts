@@ -6,6 +6,7 @@
 import { classifyChatEvent } from '../chat/errors.ts'
 import { usageMembers } from '../chat/usage.ts'
 import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
+import { saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { JsonExtract, LongText } from '../json-extract.ts'
@@ -40,7 +41,9 @@ export function readResponsesAnswer(body: Buffer, facts: RequestFacts): AnswerRe
 function failureOf(response: JsonObject): JsonObject | undefined {
   const error = asObject(response['error'])
   if (error !== undefined) return error
-  return response['status'] === 'failed' ? {} : undefined
+  const reason = asText(asObject(response['incomplete_details'])?.['reason'])
+  const hasFailed = response['status'] === 'failed' || (reason !== undefined && saysFailure(reason))
+  return hasFailed ? {} : undefined
 }
 
 /** The form of the vendor's error bodies. */
@@ -170,7 +173,7 @@ class ResponsesReader extends FrameReader {
     if (type === 'response.failed') return this.#readError(failureOf(response ?? {}) ?? {})
     if (workingEvents.has(type) || !type.startsWith('response.')) return 'pass'
     this.#hasBegun = true
-    if (terminalEvents.has(type)) return this.#finish(response ?? {})
+    if (terminalEvents.has(type)) return this.#end(response ?? {})
     this.#readOutput(type, payload)
     return 'pass'
   }
@@ -198,6 +201,13 @@ class ResponsesReader extends FrameReader {
     this.#answer.endItem(item)
     // Some servers send whole items only.
     if (!this.#inPieces.has(index)) this.#answer.readItem({ ...item, name: undefined })
+  }
+
+  #end(response: JsonObject): FrameFate {
+    const failed = failureOf(response)
+    return failed === undefined
+      ? this.#finish(response)
+      : this.readFailure(readVendorError({ error: failed }))
   }
 
   #finish(response: JsonObject): FrameFate {
