@@ -58,7 +58,6 @@ test('the amounts of the worked example are those of the program', () => {
     maxOutputTokens: held?.counts.get('output') ?? 0,
     choiceCount: 1,
     multiplierPpm: 1_000_000,
-    asksOneHourCache: false,
   })
   assert.equal(formatUsd(hold), held?.usd)
   const { amountPicos, bill } = charge({

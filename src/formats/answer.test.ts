@@ -334,8 +334,8 @@ describe('cache writes', () => {
       }),
     },
   })
-  const countsOf = (answer: object, asksOneHourCache: boolean) => {
-    const facts = { ...plainFacts, asksOneHourCache }
+  const countsOf = (answer: object, isLong: boolean) => {
+    const facts = { ...plainFacts, cacheWrite: isLong ? ('long' as const) : ('short' as const) }
     const counts = readingOf(messagesCreate, answer, facts).usage?.parts[0]?.counts
     return [counts?.cache_write_5m ?? 0, counts?.cache_write_1h ?? 0]
   }

@@ -14,6 +14,8 @@ const keptNames = `
   instructions max_output_tokens max_tool_calls background conversation prompt
   previous_response_id prompt_cache_options prewarm generate comparison_response_id output summary
   encrypted_content container_id refusal result code queries file_url file_ids environment
+  media_type audio_url document document_url image images input_video video video_url
+  context_management edits
   input_image_mask approval_request_id memory_limit output_format frame_count svg tunnel_id
 `
 

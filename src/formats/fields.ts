@@ -10,28 +10,11 @@ import type {
   RequestFacts,
   RequestFault,
   RequestedService,
+  ServerTools,
   Span,
 } from './format.ts'
 import { asArray, asObject, asText, type JsonObject } from './json.ts'
-
-/** The text of a prompt, and its other data: their bytes in the body, and bounds for their tokens. */
-export interface PayloadEstimate {
-  /** Of all text, without the JSON around it. */
-  readonly textBytes: number
-  /** Of data that is not text. */
-  readonly bytes: number
-  readonly tokens: number
-  /** The most tokens it can be, without audio: audio never has more tokens than bytes. */
-  readonly tokensMax: number
-  /** How many of `tokens` are audio. */
-  readonly audioTokens: number
-  /** How many tokens such audio usually has. */
-  readonly audioTokensUsual: number
-  /** Some documents are not in the body. */
-  readonly hasRemoteDocuments: boolean
-  /** Some of it is named by an id and is stored in the operator's account. */
-  readonly isInAccount: boolean
-}
+import type { PayloadSum } from './payloads.ts'
 
 /** The text of a body as latin1, and where its members are. */
 export interface BodyText {
@@ -55,8 +38,6 @@ export interface RequestRules {
   readonly hasBestOf?: boolean
   /** False where the answer has no output to limit or to stream. */
   readonly hasOutput: boolean
-  /** Tokens of the system prompt that the vendor adds when there are tools. */
-  readonly toolPromptTokens: number
   /** Returns what is wrong with the prompt, such as that there is none. */
   findPromptFault(body: JsonObject, source: BodyText): RequestFault | undefined
   /** How many prompts the body has, each with its choices; absent where there is always one. */
@@ -64,31 +45,18 @@ export interface RequestRules {
   /** What the body names of earlier answers; absent where the operation knows none. */
   findState?(body: JsonObject): RequestState
   /** Text, images, documents and audio in a parsed body without its tools; its strings are latin1. */
-  estimatePayloads(body: JsonObject, source: BodyText): PayloadEstimate
-  /** Features that act on the operator's account, without files: `PayloadEstimate` covers those. */
+  estimatePayloads(body: JsonObject, source: BodyText): PayloadSum
+  /** Features that act on the operator's account, without files: the payloads cover those. */
   findOperatorFeatures(body: JsonObject): readonly OperatorFeature[]
   /** Undefined for a request for text and nothing else. */
-  findBillableFeatures(body: JsonObject): BillableFeatures | undefined
+  findBillableFeatures(body: JsonObject): RequestExtras | undefined
   findService(body: JsonObject): RequestedService | undefined
-  /** The body as latin1 text. */
-  asksOneHourCache(text: string): boolean
+  /** How a body asks for a cache write of the longer lifetime. Absent = it cannot. */
+  readonly longCacheWrite?: RegExp
 }
 
 /** What a request names of earlier answers, and whether its own answer is kept. */
 type RequestState = Pick<RequestFacts, 'references' | 'storesAnswer' | 'asksStorage'>
-
-/** What a request asks for beyond text: each costs by a rule of its own. */
-export type BillableFeatures = Pick<
-  RequestExtras,
-  | 'asksAudioOutput'
-  | 'asksNoOutput'
-  | 'isSpeechCompressed'
-  | 'hasServerTools'
-  | 'hasStoredPrompt'
-  | 'webSearchesMax'
-  | 'vendorTools'
-  | 'otherModels'
->
 
 export function fault(message: string): RequestFault {
   return { kind: 'fault', message }
@@ -205,6 +173,7 @@ export const messageFields: ReadonlySet<string> = new Set([
   'modalities',
   'fallbacks',
   'mcp_servers',
+  'context_management',
   ...aggregatorFields,
 ])
 
@@ -228,6 +197,7 @@ export const responsesFields: ReadonlySet<string> = new Set([
   'prompt',
   'moderation',
   'modalities',
+  'context_management',
   ...aggregatorFields,
 ])
 
@@ -273,26 +243,17 @@ export function findFeatureFault(
 }
 
 const refusedFaults: Readonly<Record<RefusedFeature, string>> = {
-  no_documents_by_url:
-    'Documents by address are not available here; send their content within the request.',
   no_server_tools:
     'Tools that the vendor runs are not available here; name only tools that you run yourself.',
 }
 
-/** Refuses what adds input that no body shows, where the operator does not want it. */
-export function findInputFault(
-  extras: RequestExtras,
+/** Refuses tools that the vendor runs, where the operator does not want them. */
+export function findToolsFault(
+  { serverTools }: RequestExtras,
   { allowedFeatures }: ReadRequestOptions,
 ): RequestFault | undefined {
-  const { hasServerTools, hasRemoteDocuments } = extras
-  const asked = {
-    no_server_tools: hasServerTools,
-    no_documents_by_url: hasRemoteDocuments,
-  } as const
-  for (const feature of ['no_server_tools', 'no_documents_by_url'] as const)
-    if (asked[feature] && allowedFeatures?.has(feature) === true)
-      return fault(refusedFaults[feature])
-  return undefined
+  const isRefused = serverTools !== undefined && allowedFeatures?.has('no_server_tools') === true
+  return isRefused ? fault(refusedFaults.no_server_tools) : undefined
 }
 
 /** Reads the tier, speed and region that the fields of a body name. */
@@ -324,44 +285,50 @@ export function listedModels(body: JsonObject): readonly string[] {
   return (asArray(body['models']) ?? []).filter((model) => typeof model === 'string')
 }
 
+/** For a tool without a limit of its own. */
+const usualUses = 10
+/** A larger limit holds no more money, and no answer with more is believed. */
+const usesMax = 200
+
+/** Adds up the limits that a request gives for the uses of its tools: a server may take none for one. */
+export function toolUses(limits: readonly unknown[]): ServerTools {
+  let uses = 0
+  for (const limit of limits)
+    uses += typeof limit === 'number' ? Math.max(Math.ceil(limit), 1) : usualUses
+  const isLimited = limits.every((limit) => typeof limit === 'number')
+  return { uses: Math.min(uses, usesMax), isLimited }
+}
+
+export const unlimitedTools: ServerTools = { uses: usualUses, isLimited: false }
+
 /** Of operations that have nothing else beyond text. */
-export function findAggregatorWork(body: JsonObject): BillableFeatures | undefined {
+export function findAggregatorWork(body: JsonObject): RequestExtras | undefined {
   const otherModels = listedModels(body)
   const hasServerTools = asksAggregatorWork(body)
   if (otherModels.length === 0 && !hasServerTools) return undefined
-  return { ...noFeatures, hasServerTools, otherModels }
+  return { ...noExtras, ...(hasServerTools && { serverTools: unlimitedTools }), otherModels }
 }
 
-export const noFeatures: BillableFeatures = {
+export const noExtras: RequestExtras = {
   asksAudioOutput: false,
   isSpeechCompressed: false,
-  hasServerTools: false,
-  hasStoredPrompt: false,
   webSearchesMax: 0,
   otherModels: [],
 }
 
-export const noExtras: RequestExtras = {
-  ...noFeatures,
-  payloadTokensMax: 0,
-  audioTokens: 0,
-  audioTokensUsual: 0,
-  hasRemoteDocuments: false,
+/** Whether the vendor is asked to shorten the conversation, for which it reads it once more. */
+export function asksCompaction(body: JsonObject): boolean {
+  const given = body['context_management']
+  const edits = asArray(given) ?? asArray(asObject(given)?.['edits']) ?? []
+  return edits.some((edit) => asText(asObject(edit)?.['type'])?.startsWith('compact') === true)
 }
 
-export function joinExtras(
-  payloads: PayloadEstimate,
-  features: BillableFeatures | undefined,
-): RequestExtras {
-  if (features === undefined && payloads.tokens === 0) return noExtras
-  const {
-    tokensMax: payloadTokensMax,
-    audioTokens,
-    audioTokensUsual,
-    hasRemoteDocuments,
-  } = payloads
-  const prompt = { payloadTokensMax, audioTokens, audioTokensUsual, hasRemoteDocuments }
-  return { ...(features ?? noFeatures), ...prompt }
+/** Replaces escapes of ASCII characters, so that a name is found however it is spelled. */
+export function withoutEscapes(text: string): string {
+  if (!text.includes('\\u00')) return text
+  return text.replace(/\\u00([3-7][\da-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
 }
 
 /** Returns whether a field requests something: it is neither absent nor null nor false. */

@@ -126,12 +126,9 @@ export interface RequestFacts {
   readonly isStream: boolean
   /** How many answers are made at once: `n` of the chat format, for each prompt; else 1. */
   readonly choiceCount: number
-  /** Upper guess of the prompt's tokens; images, documents and audio have bounds of their own. */
-  readonly inputTokensEstimate: number
-  /** The usual number of tokens of the prompt's text, images and documents; no JSON around them. */
-  readonly promptTokensUsual: number
-  /** The body asks for a cache write with a one-hour lifetime. */
-  readonly asksOneHourCache: boolean
+  readonly prompt: PromptTokens
+  /** The cache write that the body asks for. Absent = none. */
+  readonly cacheWrite?: 'short' | 'long'
   /** Chat streams: the client itself asked for the usage chunk. */
   readonly asksUsageChunk: boolean
   /** The service the request names, for the hold; the answer says what it was. */
@@ -162,30 +159,39 @@ export interface RequestedService {
   readonly geo?: string
 }
 
-/** What a request contains and asks for beyond text; each is counted or priced by a rule of its own. */
+/** How many tokens a prompt is, before a vendor has counted it. */
+export interface PromptTokens {
+  /** The usual number for its text, images, documents and earlier answers; without audio. */
+  readonly likely: number
+  readonly audioLikely: number
+  /** Of all but images and audio. Infinite where bytes do not bound the prompt. */
+  readonly most: number
+  /** How many images there are; the model says what one can come to. */
+  readonly images: number
+  /** Infinite where bytes do not bound the audio. */
+  readonly audioMost: number
+}
+
+/** Tools that the vendor runs itself: it reads their results, and the prompt once more for each use. */
+export interface ServerTools {
+  /** The most uses of all of them. */
+  readonly uses: number
+  /** The request itself gives the limit of each. */
+  readonly isLimited: boolean
+}
+
+/** What a request asks for beyond text; each is counted or priced by a rule of its own. */
 export interface RequestExtras {
-  /** The most tokens its images and documents can be; the estimate takes the usual number. */
-  readonly payloadTokensMax: number
-  /** How many tokens of the estimate are audio. */
-  readonly audioTokens: number
-  /** How many tokens such audio usually has, for an estimated charge. */
-  readonly audioTokensUsual: number
   readonly asksAudioOutput: boolean
   /** An answer without output is what was asked for, and costs its prompt. Absent = it is not. */
   readonly asksNoOutput?: boolean
   /** The requested audio has fewer bytes than its samples. */
   readonly isSpeechCompressed: boolean
-  /** Tools that the vendor runs itself: their results are input of the model and are counted as such. */
-  readonly hasServerTools: boolean
-  /** Documents that the vendor fetches: the body has only their address. */
-  readonly hasRemoteDocuments: boolean
-  /** The vendor stores a part of the prompt; the answer says how much. */
-  readonly hasStoredPrompt: boolean
+  /** Absent = none. */
+  readonly serverTools?: ServerTools
   readonly webSearchesMax: number
   /** The most uses of other tools that the vendor runs and bills by the use. Absent = none. */
   readonly vendorTools?: UseCounts
-  /** Tokens of the earlier answers that the request continues; the relay adds them. Absent = none. */
-  readonly storedPromptTokens?: number
   /** Other models that the request names to answer or advise. */
   readonly otherModels: readonly string[]
 }
@@ -251,7 +257,7 @@ export const operatorFeatures = [
 export type OperatorFeature = (typeof operatorFeatures)[number]
 
 /** Named in the same list by an operator who wants them refused: they are allowed otherwise. */
-const refusedFeatures = ['no_documents_by_url', 'no_server_tools'] as const
+const refusedFeatures = ['no_server_tools'] as const
 
 export type RefusedFeature = (typeof refusedFeatures)[number]
 

@@ -1,32 +1,34 @@
 /**
- * Estimates for prompt data: text, images, documents and audio. The size of base64 says little about its
- * tokens, and counting it as text would make a hold of many times the cost. Bounds only: the charge follows
- * the vendor's count.
+ * What the prompt of one body comes to in tokens: likely, and at most. At most, a byte of text is a token.
+ * The size of base64 says little, so images and audio have bounds of their own. What bytes do not bound has
+ * no bound here: 7 KB of a document can be 100 pages, and an address or an id can stand for anything.
  */
-import { audioInputTokensMax, audioInputTokensUsual } from '../metering/token-estimate.ts'
-import type { PayloadEstimate } from './fields.ts'
+import { audioInputTokensLikely, audioInputTokensMax } from '../metering/token-estimate.ts'
+import type { JsonObject } from './json.ts'
 import { TextLength } from './json-reader.ts'
 
-const pdfTokensPerPage = 3000
-/** Decoded bytes. Pages of plain text are smaller, scanned ones larger. */
-const pdfBytesPerPage = 20_000
-const pdfPagesMax = 600
-/** For a document of which only an address is known. */
-const remoteDocumentTokens = 30_000
+/** What most models make of a usual image. */
+const imageTokensLikely = 1_500
+const documentTokensLikely = 3_000
+/** Decoded: a page or two. */
+const documentBytes = 20_000
+/** For an earlier answer of which only the id is known. */
+const earlierAnswerTokens = 2_000
 
-/** No page and no image has come to more with any model. */
-const documentTokensMax = pdfPagesMax * pdfTokensPerPage
-const imageTokensMax = 50_000
-
-/** Adds up the payloads of one body. */
-export class PayloadSum implements PayloadEstimate {
+/** Adds up the prompt of one body. */
+export class PayloadSum {
   textBytes = 0
-  bytes = 0
+  /** Of images and audio. */
+  base64Bytes = 0
+  /** Likely, of all that is neither text nor audio. */
   tokens = 0
-  tokensMax = 0
+  images = 0
   audioTokens = 0
-  audioTokensUsual = 0
-  hasRemoteDocuments = false
+  /** Infinite where bytes do not bound the audio. */
+  audioTokensMax = 0
+  /** Bytes do not bound the prompt. */
+  isUnbounded = false
+  /** Some of it is named by an id and is stored in the operator's account. */
   isInAccount = false
 
   /** Adds a text, or what was counted of an object or a list: the input of a tool, for example. */
@@ -35,38 +37,86 @@ export class PayloadSum implements PayloadEstimate {
     else if (value instanceof TextLength) this.textBytes += value.bytes
   }
 
-  /** Adds tokens that are given as such, in so many bytes. */
-  addTokens(bytes: number, tokens: number): void {
-    this.bytes += bytes
-    this.tokens += tokens
+  addImage(base64Length: number): void {
+    this.base64Bytes += base64Length
+    this.tokens += imageTokensLikely
+    this.images++
   }
 
-  /** `tokens` is what this vendor's models usually make of one image. */
-  addImage(bytes: number, tokens: number): void {
-    this.bytes += bytes
-    this.tokens += tokens
-    this.tokensMax += imageTokensMax
+  /** `url` is data or an address; some servers read documents there. */
+  addImageAt(url: unknown): void {
+    const isData = typeof url === 'string' && /^data:image\//i.test(url)
+    this.addImage(isData ? url.length : 0)
+    if (!isData && (typeof url !== 'string' || !/^https?:/i.test(url))) this.addUnknown()
   }
 
-  /** `base64Length` is zero where only an address is given. */
-  addDocument(base64Length: number): void {
-    if (base64Length === 0) this.hasRemoteDocuments = true
-    this.bytes += base64Length
-    this.tokens += base64Length === 0 ? remoteDocumentTokens : documentTokens(base64Length)
-    this.tokensMax += documentTokensMax
+  /** `data` is base64; anything else where only an address or an id is given. */
+  addDocument(data: unknown): void {
+    const bytes = typeof data === 'string' ? decodedLength(data.length) : 0
+    this.tokens += documentTokensLikely * Math.max(Math.ceil(bytes / documentBytes), 1)
+    this.isUnbounded = true
   }
 
-  addAudio(base64Length: number, isCompressed: boolean): void {
-    const tokens = audioInputTokensMax(base64Length)
-    this.bytes += base64Length
-    this.tokens += tokens
-    this.audioTokens += tokens
-    this.audioTokensUsual += audioInputTokensUsual(base64Length, isCompressed)
+  /** `data` should be base64; some servers take an address there. */
+  addAudio(data: unknown, format: unknown): void {
+    if (typeof data !== 'string' || isAddress(data)) return this.addUnknown()
+    const isCompressed = !uncompressedFormats.has(format)
+    this.base64Bytes += data.length
+    this.audioTokens += audioInputTokensLikely(decodedLength(data.length), isCompressed)
+    this.audioTokensMax += audioInputTokensMax(decodedLength(data.length), isCompressed)
+  }
+
+  /** Adds what the vendor keeps and puts before the model: an earlier answer, a stored prompt. */
+  addEarlierAnswer(): void {
+    this.tokens += earlierAnswerTokens
+    this.addUnknown()
+  }
+
+  /** Adds what can be anything, audio as well. */
+  addUnknown(): void {
+    this.isUnbounded = true
+    this.audioTokensMax = Infinity
+  }
+
+  /** Adds what a part can carry beside what its type says. */
+  addUnknownIn(part: JsonObject): void {
+    if (mediaNames.some((name) => part[name] !== undefined && part[name] !== null))
+      this.addUnknown()
   }
 }
 
-function documentTokens(base64Length: number): number {
-  const decodedBytes = Math.ceil((base64Length * 3) / 4)
-  const pages = Math.ceil(decodedBytes / pdfBytesPerPage)
-  return Math.min(Math.max(pages, 1), pdfPagesMax) * pdfTokensPerPage
+/** Names under which vendors take media, some of them in any part. */
+const mediaNames = [
+  'audio',
+  'audio_url',
+  'document',
+  'document_url',
+  'file',
+  'file_data',
+  'file_id',
+  'file_url',
+  'image',
+  'input_video',
+  'video',
+  'video_url',
+] as const
+
+const uncompressedFormats: ReadonlySet<unknown> = new Set(['wav', 'pcm16', 'pcm'])
+
+/** `format` is what a request names for the audio of its answer; without one it gets samples. */
+export function isCompressedAudio(format: unknown): boolean {
+  return typeof format === 'string' && !uncompressedFormats.has(format)
+}
+
+/** Longer than any name of a host. */
+const addressStart = 300
+
+/** No base64 has a colon or a dot; the data form begins with a colon of its own. */
+function isAddress(data: string): boolean {
+  const start = data.slice(0, addressStart)
+  return !/^data:/i.test(start) && /[.:]/.test(start)
+}
+
+function decodedLength(base64Length: number): number {
+  return Math.ceil((base64Length * 3) / 4)
 }

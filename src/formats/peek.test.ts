@@ -377,16 +377,16 @@ describe('the facts', () => {
   test('a one-hour cache write is found anywhere in the body, in any spacing', () => {
     const control = { type: 'ephemeral', ttl: '1h' }
     const body = { ...plain, system: [{ type: 'text', text: 'x', cache_control: control }] }
-    assert.equal(factsOf(messagesCreate, body).asksOneHourCache, true)
+    assert.equal(factsOf(messagesCreate, body).cacheWrite, 'long')
     const spaced = JSON.stringify(body, undefined, 2)
-    assert.equal(factsOf(messagesCreate, spaced).asksOneHourCache, true)
+    assert.equal(factsOf(messagesCreate, spaced).cacheWrite, 'long')
     const fiveMinutes = JSON.stringify(body).replace('1h', '5m')
-    assert.equal(factsOf(messagesCreate, fiveMinutes).asksOneHourCache, false)
+    assert.equal(factsOf(messagesCreate, fiveMinutes).cacheWrite, 'short')
     const quoted = { ...plain, system: '"ttl":"1h"' }
-    assert.equal(factsOf(messagesCreate, quoted).asksOneHourCache, false)
+    assert.equal(factsOf(messagesCreate, quoted).cacheWrite, undefined)
     const spelled = JSON.stringify(body).replace('"ttl":"1h"', '"\\u0074tl":"1\\u0068"')
-    assert.equal(factsOf(messagesCreate, spelled).asksOneHourCache, true)
-    assert.equal(factsOf(messagesCreate, spelled.replace('1\\u', '5\\u')).asksOneHourCache, false)
+    assert.equal(factsOf(messagesCreate, spelled).cacheWrite, 'long')
+    assert.equal(factsOf(messagesCreate, spelled.replace('1\\u', '5\\u')).cacheWrite, 'short')
   })
 })
 
@@ -409,19 +409,23 @@ describe('what a request asks for beyond text', () => {
   })
 
   test('includes tools that the vendor runs', () => {
-    const hasServerTools = true
     const search = { type: 'web_search_20250305', name: 'web_search' }
     const fetch = { type: 'web_fetch_20250910', name: 'web_fetch' }
-    const searches = (tools: object[]): object => extrasOf(messagesCreate, { tools })
-    assert.deepEqual(searches([fetch]), { hasServerTools })
-    assert.deepEqual(searches([search]), { hasServerTools, webSearchesMax: 10 })
+    const asked = (tools: object[]): object => extrasOf(messagesCreate, { tools })
+    const unlimited = (uses: number): object => ({ serverTools: { uses, isLimited: false } })
+    assert.deepEqual(asked([fetch]), unlimited(10))
+    assert.deepEqual(asked([search]), { ...unlimited(10), webSearchesMax: 10 })
     const few = { ...search, max_uses: 3 }
-    assert.deepEqual(searches([few, fetch]), { hasServerTools, webSearchesMax: 3 })
+    assert.deepEqual(asked([few, fetch]), { ...unlimited(13), webSearchesMax: 3 })
+    assert.deepEqual(asked([few]), { serverTools: { uses: 3, isLimited: true }, webSearchesMax: 3 })
     for (const max_uses of [1e15, 199.5])
-      assert.deepEqual(searches([{ ...search, max_uses }]), { hasServerTools, webSearchesMax: 200 })
+      assert.deepEqual(asked([{ ...search, max_uses }]), {
+        serverTools: { uses: 200, isLimited: true },
+        webSearchesMax: 200,
+      })
     const servers = [{ type: 'url', url: 'https://tools.example', name: 't' }]
-    assert.deepEqual(extrasOf(messagesCreate, { mcp_servers: servers }), { hasServerTools })
-    assert.deepEqual(extrasOf(chatCompletions, { tools: [{ type: 'mcp' }] }), { hasServerTools })
+    assert.deepEqual(extrasOf(messagesCreate, { mcp_servers: servers }), unlimited(10))
+    assert.deepEqual(extrasOf(chatCompletions, { tools: [{ type: 'mcp' }] }), unlimited(10))
   })
 
   test('includes other models, wherever it names them', () => {
@@ -431,35 +435,18 @@ describe('what a request asks for beyond text', () => {
     assert.deepEqual(extrasOf(messagesCreate, { tools }).otherModels, ['large-3'])
   })
 
-  test('includes prompts that the vendor stores', () => {
-    const hasStoredPrompt = true
-    const ofMessages = (fields: object): object => extrasOf(messagesCreate, fields)
-    assert.deepEqual(ofMessages({ thread: { id: 'thread_1' } }), { hasStoredPrompt })
-    assert.deepEqual(ofMessages({ container: 'container_1' }), { hasStoredPrompt })
-    assert.deepEqual(ofMessages({ thread: null, container: null }), {})
-    const said = (audio: unknown): object => ({ messages: [{ role: 'assistant', audio }] })
-    assert.deepEqual(extrasOf(chatCompletions, said({ id: 'audio_1' })), { hasStoredPrompt })
-    assert.deepEqual(extrasOf(chatCompletions, said(null)), {})
-  })
-
-  test('includes audio, in the answer and in the prompt', () => {
+  test('includes audio in the answer', () => {
     const modalities = ['text', 'audio']
     const spoken = (format?: string): object =>
       extrasOf(chatCompletions, { modalities, audio: { voice: 'a', format } })
     for (const format of [undefined, 'pcm16', 'wav'])
       assert.deepEqual(spoken(format), { asksAudioOutput: true })
     assert.deepEqual(spoken('mp3'), { asksAudioOutput: true, isSpeechCompressed: true })
-    const heard = (format: string): object => {
-      const audio = { type: 'input_audio', input_audio: { data: 'QUJD'.repeat(4_800), format } }
-      return extrasOf(chatCompletions, { messages: [{ role: 'user', content: [audio, audio] }] })
-    }
-    assert.deepEqual(heard('mp3'), { audioTokens: 72, audioTokensUsual: 18 })
-    assert.deepEqual(heard('wav'), { audioTokens: 72, audioTokensUsual: 6 })
   })
 
   test('estimates a usual prompt by its text alone, however the JSON around it is written', () => {
     const usual = (operation: ForwardedOperation, fields: object): number =>
-      factsOf(operation, { model: 'm', max_tokens: 9, ...fields }).promptTokensUsual
+      factsOf(operation, { model: 'm', max_tokens: 9, ...fields }).prompt.likely
     const say = (content: unknown): object => ({ messages: [{ role: 'user', content }] })
     for (const operation of [messagesCreate, chatCompletions]) {
       assert.equal(usual(operation, say('hello')), 2)
@@ -482,37 +469,7 @@ describe('what a request asks for beyond text', () => {
     const tools = [{ name: 'f', description: 'x'.repeat(500) }]
     const defined = Math.ceil((JSON.stringify(tools).length + 5) / 4.2)
     assert.equal(usual(chatCompletions, { tools, ...say('hello') }), defined)
-    assert.equal(usual(messagesCreate, { tools, ...say('hello') }), defined + 800)
-  })
-
-  test('bounds images and documents far above what is usual', () => {
-    const document = { type: 'document', source: { type: 'url', url: 'https://site.example/a' } }
-    const image = { type: 'image', source: { type: 'url', url: 'https://site.example/a' } }
-    const messages = [{ role: 'user', content: [document, image] }]
-    assert.deepEqual(extrasOf(messagesCreate, { messages }), {
-      payloadTokensMax: 1_850_000,
-      hasRemoteDocuments: true,
-    })
-  })
-
-  test('knows documents that are not in the body', () => {
-    const isRemote = (operation: ForwardedOperation, content: unknown): boolean =>
-      factsOf(operation, { ...plain, messages: [{ role: 'user', content: [content] }] }).extras
-        .hasRemoteDocuments
-    const source = (fields: object) => ({ type: 'document', source: fields })
-    const address = 'https://site.example/a.pdf'
-    const nested = { type: 'tool_result', content: [source({ type: 'url', url: address })] }
-    assert.equal(isRemote(messagesCreate, nested), true)
-    const base64 = source({ type: 'base64', media_type: 'application/pdf', data: 'QUJD' })
-    for (const content of [base64, source({ type: 'text', data: 'a' }), { type: 'image' }])
-      assert.equal(isRemote(messagesCreate, content), false)
-    const file = (data: string | undefined) => ({ type: 'file', file: { file_data: data } })
-    for (const data of [undefined, address, ` ${address}`, 'HTTP://a'])
-      assert.equal(isRemote(chatCompletions, file(data)), true)
-    for (const data of ['data:application/pdf;base64,QUJD', 'QUJD'])
-      assert.equal(isRemote(chatCompletions, file(data)), false)
-    const image = { type: 'image_url', image_url: { url: address } }
-    assert.equal(isRemote(chatCompletions, image), false)
+    assert.equal(usual(messagesCreate, { tools, ...say('hello') }), defined)
   })
 
   test('may not occur twice', () => {
@@ -521,69 +478,6 @@ describe('what a request asks for beyond text', () => {
       for (const operation of both)
         assert.match(faultOf(operation, body), new RegExp(`${field}.*twice`))
     }
-  })
-})
-
-describe('the estimate of the input', () => {
-  const base64 = 'QUJD'.repeat(250_000)
-  const estimate = (operation: ForwardedOperation, content: unknown, fields: object = {}): number =>
-    factsOf(operation, { ...plain, messages: [{ role: 'user', content }], ...fields })
-      .inputTokensEstimate
-  const between = (value: number, low: number, high: number): void =>
-    assert.ok(value >= low && value <= high, `${value} is not within ${low} and ${high}`)
-
-  test('is a third of the bytes, rounded up', () => {
-    const bytes = Buffer.byteLength(JSON.stringify(plain))
-    assert.equal(factsOf(messagesCreate, plain).inputTokensEstimate, Math.ceil(bytes / 3))
-    between(estimate(chatCompletions, 'é'.repeat(3000)), 2000, 2100)
-  })
-
-  test('bounds images, from any source and at any place', () => {
-    const image = {
-      type: 'image',
-      source: { type: 'base64', media_type: 'image/png', data: base64 },
-    }
-    between(estimate(messagesCreate, [image]), 4784, 4900)
-    const remote = { type: 'image', source: { type: 'url', url: 'https://site.example/a.png' } }
-    between(estimate(messagesCreate, [remote, remote]), 2 * 4784, 2 * 4784 + 200)
-    const result = { type: 'tool_result', tool_use_id: 'x', content: [image] }
-    between(estimate(messagesCreate, [result]), 4784, 4900)
-    const url = `data:image/png;base64,${base64}`
-    between(estimate(chatCompletions, [{ type: 'image_url', image_url: { url } }]), 1500, 1600)
-    const address = { url: 'https://site.example/a.png' }
-    between(estimate(chatCompletions, [{ type: 'image_url', image_url: address }]), 1500, 1600)
-  })
-
-  test('bounds documents by their size', () => {
-    const source = { type: 'base64', media_type: 'application/pdf', data: base64 }
-    between(estimate(messagesCreate, [{ type: 'document', source }]), 114_000, 114_200)
-    const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${base64}` }
-    between(estimate(chatCompletions, [{ type: 'file', file }]), 114_000, 114_200)
-    const remote = { type: 'url', url: 'https://site.example/a.pdf' }
-    between(estimate(messagesCreate, [{ type: 'document', source: remote }]), 30_000, 30_200)
-    const page = { type: 'web_fetch_result', content: { type: 'document', source } }
-    const fetched = { type: 'web_fetch_tool_result', tool_use_id: 'x', content: page }
-    between(estimate(messagesCreate, [fetched]), 114_000, 114_200)
-  })
-
-  test('bounds audio by its size', () => {
-    const audio = { type: 'input_audio', input_audio: { data: base64, format: 'mp3' } }
-    between(estimate(chatCompletions, [audio]), 1875, 2000)
-  })
-
-  test('counts text as text under any field name', () => {
-    const source = { type: 'text', media_type: 'text/plain', data: base64 }
-    between(estimate(messagesCreate, [{ type: 'document', source }]), 333_000, 334_000)
-    const input = { type: 'tool_use', id: 'x', name: 'f', input: { type: 'base64', data: base64 } }
-    between(estimate(messagesCreate, [input]), 333_000, 334_000)
-    between(estimate(chatCompletions, [{ type: 'text', data: base64, text: '' }]), 333_000, 334_000)
-  })
-
-  test('adds the system prompt that the vendor adds for tools', () => {
-    const tools = [{ name: 'f', input_schema: { type: 'object' } }]
-    const without = estimate(messagesCreate, 'Hi')
-    between(estimate(messagesCreate, 'Hi', { tools }), without + 800, without + 840)
-    assert.ok(estimate(messagesCreate, 'Hi', { tools: [] }) < without + 10)
   })
 })
 
@@ -639,9 +533,9 @@ describe('a feature that acts on the operator’s account', () => {
       const extras = (fields: object) =>
         factsOf(operation, { ...plain, ...fields }, { allowed: operatorFeatures }).extras
       assert.deepEqual(extras({ models: ['a', 1, 'b'] }).otherModels, ['a', 'b'])
-      assert.equal(extras({ models: ['a'] }).hasServerTools, false)
+      assert.equal(extras({ models: ['a'] }).serverTools, undefined)
       for (const fields of [{ plugins: [] }, { search_parameters: {} }, { enable_search: true }])
-        assert.equal(extras(fields).hasServerTools, true)
+        assert.equal(extras(fields).serverTools?.uses, 10)
     }
   })
 

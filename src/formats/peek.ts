@@ -9,26 +9,32 @@
 import { isUtf8 } from 'node:buffer'
 import {
   aggregatorFields,
+  asksCompaction,
   fault,
   findFeatureFault,
-  findInputFault,
+  findToolsFault,
   isAsked,
   isFault,
-  joinExtras,
+  noExtras,
   readLimit,
   readAnswerForm,
   readStreamOptions,
+  withoutEscapes,
   type RequestRules,
 } from './fields.ts'
-import type { ReadRequestOptions, RequestFacts, RequestFault, Span } from './format.ts'
+import type {
+  PromptTokens,
+  ReadRequestOptions,
+  RequestFacts,
+  RequestFault,
+  Span,
+} from './format.ts'
 import { asArray, asObject, type JsonObject } from './json.ts'
 import { elementsMax, nestingDepthMax, readJson, type Members } from './json-reader.ts'
+import type { PayloadSum } from './payloads.ts'
 import { usualBytesPerToken } from '../metering/token-estimate.ts'
 
 const streamOptionFields: ReadonlySet<string> = new Set(['include_usage'])
-
-/** An upper guess for text: prose has fewer tokens per byte, in nearly all languages. */
-const textBytesPerToken = 3
 
 export function peek(
   body: Buffer,
@@ -53,32 +59,37 @@ export function peek(
     ...aggregatorFields.filter((name) => isAsked(fields[name])),
   ]
   const streamOptions = members.spans.get('stream_options')
-  const extras = joinExtras(payloads, rules.findBillableFeatures(fields))
+  const extras = rules.findBillableFeatures(fields) ?? noExtras
   const rest =
     rules.findPromptFault(fields, source) ??
     findInnerFault(body, fields, streamOptions) ??
     findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options) ??
-    findInputFault(extras, options) ??
+    findToolsFault(extras, options) ??
     findModelsFault(extras.otherModels)
   if (rest !== undefined) return rest
-  const hasTools = (asArray(fields['tools'])?.length ?? 0) > 0
-  const toolTokens = hasTools ? rules.toolPromptTokens : 0
-  const textTokens = Math.ceil(Math.max(0, body.length - payloads.bytes) / textBytesPerToken)
-  const toolBytes = hasTools ? lengthOf(members.spans.get('tools')) : 0
-  const usualTextTokens = Math.ceil((payloads.textBytes + toolBytes) / usualBytesPerToken)
   const service = rules.findService(fields)
+  const state = rules.findState?.(fields)
+  const cacheWrite = findCacheWrite(text, rules)
+  if (
+    extras.serverTools !== undefined ||
+    asksCompaction(fields) ||
+    state?.references?.some(({ isNeeded }) => isNeeded) === true
+  )
+    payloads.isUnbounded = true
   return {
     model: model.name,
     maxOutputTokens: limit,
     isStream: form.isStream && rules.hasOutput,
     choiceCount: form.choiceCount * (rules.countPrompts?.(source) ?? 1),
-    inputTokensEstimate: textTokens + payloads.tokens + toolTokens,
-    promptTokensUsual: usualTextTokens + payloads.tokens - payloads.audioTokens + toolTokens,
-    asksOneHourCache: rules.asksOneHourCache(text),
+    prompt: promptTokens(payloads, body.length, {
+      tools: asArray(fields['tools']),
+      span: members.spans.get('tools'),
+    }),
+    ...(cacheWrite !== undefined && { cacheWrite }),
     asksUsageChunk,
     ...(service !== undefined && { service }),
     extras,
-    ...rules.findState?.(fields),
+    ...state,
     spans: {
       model: model.span,
       ...(streamOptions !== undefined && { streamOptions }),
@@ -87,8 +98,40 @@ export function peek(
   }
 }
 
-function lengthOf(span: Span | undefined): number {
-  return span === undefined ? 0 : span.end - span.start
+/** Vendors add so many for templates and hidden prompts, and for their own tools that the client runs. */
+const hiddenTokensMax = 2_000
+const hiddenToolTokensMax = 5_000
+const plainTools: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom'])
+
+function promptTokens(
+  sum: PayloadSum,
+  bodyBytes: number,
+  { tools, span }: GivenTools,
+): PromptTokens {
+  const hasVendorTools = tools?.some((tool) => !plainTools.has(asObject(tool)?.['type'])) === true
+  const hidden = hasVendorTools ? hiddenToolTokensMax : hiddenTokensMax
+  const text = sum.textBytes + (span === undefined ? 0 : span.end - span.start)
+  return {
+    likely: Math.ceil(text / usualBytesPerToken) + sum.tokens,
+    audioLikely: sum.audioTokens,
+    most: sum.isUnbounded ? Infinity : bodyBytes - sum.base64Bytes + hidden,
+    images: sum.images,
+    audioMost: sum.audioTokensMax,
+  }
+}
+
+function findCacheWrite(
+  given: string,
+  { longCacheWrite }: RequestRules,
+): RequestFacts['cacheWrite'] {
+  const text = withoutEscapes(given)
+  if (longCacheWrite?.test(text) === true) return 'long'
+  return /"cache_control"\s*:\s*\{/.test(text) ? 'short' : undefined
+}
+
+interface GivenTools {
+  readonly tools: readonly unknown[] | undefined
+  readonly span: Span | undefined
 }
 
 interface Opened {

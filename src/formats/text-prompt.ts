@@ -81,12 +81,10 @@ function isNumberStart(code: number): boolean {
   return code === 0x2d || (code >= 0x30 && code <= 0x39)
 }
 
-/** Tokens are counted exactly, texts as text. */
+/** Tokens that are given as such are counted exactly, texts as text. */
 export function estimateTextPrompt(body: JsonObject, source: BodyText, name: string): PayloadSum {
   const sum = new PayloadSum()
-  const tokens = readTextPrompt(source, name)?.tokens ?? 0
-  const span = source.spans.get(name)
-  if (tokens > 0 && span !== undefined) sum.addTokens(span.end - span.start, tokens)
-  else for (const text of [body[name]].flat()) sum.addText(text)
+  sum.tokens = readTextPrompt(source, name)?.tokens ?? 0
+  if (sum.tokens === 0) for (const text of [body[name]].flat()) sum.addText(text)
   return sum
 }

@@ -188,7 +188,7 @@ const quoteCase: fc.Arbitrary<QuoteCase> = fc
     maxOutputTokens: fc.integer({ min: 1, max: 200_000 }),
     choiceCount: fc.integer({ min: 1, max: 8 }),
     multiplierPpm,
-    asksOneHourCache: fc.boolean(),
+    cacheWrite: fc.constantFrom(undefined, 'long' as const),
     inputShare: fc.double({ min: 0, max: 1, noNaN: true }),
     outputShare: fc.double({ min: 0, max: 1, noNaN: true }),
   })
@@ -215,7 +215,7 @@ describe('quote', () => {
         const written = { cache_write_1h: usedInput, output: usedOutput }
         const used = { promptTokens: usedInput, counts: written }
         const made = chargeOf([used], request.prices, request.multiplierPpm)
-        assert.ok(quote({ ...request, asksOneHourCache: true }) >= made.amountPicos)
+        assert.ok(quote({ ...request, cacheWrite: 'long' }) >= made.amountPicos)
       }),
     )
   })
@@ -300,10 +300,9 @@ describe('quote', () => {
       maxOutputTokens: 50,
       choiceCount: 2,
     }
-    const amount = quote({ ...request, multiplierPpm: 1_000_000, asksOneHourCache: false })
+    const amount = quote({ ...request, multiplierPpm: 1_000_000 })
     assert.equal(amount, 100n * 3_000_000n + 100n * 15_000_000n + 7n)
-    const added = { hasAddedInput: true, multiplierPpm: 1_000_000, asksOneHourCache: false }
-    const written = quote({ ...request, ...added })
+    const written = quote({ ...request, cacheWrite: 'short', multiplierPpm: 1_000_000 })
     assert.equal(written, 100n * 3_750_000n + 100n * 15_000_000n + 7n)
   })
 
@@ -316,7 +315,6 @@ describe('quote', () => {
       maxOutputTokens: 0,
       choiceCount: 1,
       multiplierPpm: 1_000_000,
-      asksOneHourCache: false,
       vendorTools: { file_search: 3, code_interpreter: 1 },
     })
     assert.equal(amount, 100n * 1_000_000n + 3n * 2_500_000_000n + 30_000_000_000n)

@@ -29,13 +29,12 @@ import {
 export interface QuoteFacts {
   readonly prices: Prices
   readonly format: UsageFormat
-  /** Estimated high. */
   readonly inputTokens: number
   readonly maxOutputTokens: number
   readonly choiceCount: number
   readonly multiplierPpm: number
-  /** All input may be a one-hour cache write, so the higher of the two prices counts. */
-  readonly asksOneHourCache: boolean
+  /** All input may be written into the vendor's cache, so the higher price counts. Absent = none is. */
+  readonly cacheWrite?: 'short' | 'long' | undefined
   /** The service that the request asks for, where it says so. The answer may be served cheaper. */
   readonly requested?: Omit<Served, 'promptTokens'>
   /** How many of `inputTokens` are audio; the higher of the text and the audio price counts. */
@@ -44,20 +43,17 @@ export interface QuoteFacts {
   readonly webSearchesMax?: number
   /** The most uses of other tools that the vendor bills by the use. */
   readonly vendorTools?: UseCounts
-  /** The vendor adds input by itself, which it may write into the five-minute cache. */
-  readonly hasAddedInput?: boolean
   /** Of other models that may also answer or advise, each up to the same limits. */
   readonly otherPrices?: readonly Prices[]
 }
 
 /**
- * Returns the highest plausible cost: input estimate × input price + output limit × choices × output
- * price + fee, each at the highest of the prices that can apply: the list price, the long-context price
- * where the estimate is above its threshold, the prices of the requested tier, speed and region, and
- * those of audio where there is audio. Uses of tools are added, and the same again for every other model
- * that the request names. A charge is not above the quote while input and uses stay within their estimate
- * and the input is neither a five-minute cache write (where the vendor adds none) nor served at a higher
- * price than requested.
+ * Returns what so many tokens cost: input × input price + output limit × choices × output price + fee, each
+ * at the highest of the prices that can apply: the list price, the long-context price where the input is
+ * above its threshold, the prices of the requested tier, speed and region, those of a cache write where there
+ * may be one, and those of audio where there is audio. Uses of tools are added, and the same again for every
+ * other model that the request names. A charge is not above the quote while its counts are not, and the
+ * answer is served as the request asks.
  */
 export function quote(facts: QuoteFacts): Picos {
   const { inputScaled, outputScaled } = highestScaled(facts)
@@ -108,6 +104,7 @@ function highestOf(
   facts: Omit<QuoteFacts, 'maxOutputTokens'>,
 ): { readonly input: bigint; readonly output: bigint } {
   const { audioTokens = 0, asksAudioOutput = false, webSearchesMax = 0, vendorTools } = facts
+  const { cacheWrite } = facts
   const uses = { web_search: webSearchesMax, ...vendorTools }
   let input = 0n
   let audio = 0n
@@ -116,8 +113,8 @@ function highestOf(
   for (const card of possibleCards(prices, facts)) {
     const rates = scaledRates(card)
     input = larger(input, rates.input)
-    if (facts.hasAddedInput === true) input = larger(input, rates.shortWrite)
-    if (facts.asksOneHourCache) input = larger(input, rates.longWrite)
+    if (cacheWrite !== undefined) input = larger(input, rates.shortWrite)
+    if (cacheWrite === 'long') input = larger(input, rates.longWrite)
     output = larger(output, rates.output)
     if (asksAudioOutput) output = larger(output, rates.outputAudio)
     audio = larger(audio, rates.inputAudio)

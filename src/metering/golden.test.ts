@@ -102,6 +102,7 @@ describe('golden settlements', () => {
           pricesFor: (model) => book.get(model),
           bounds: golden.bounds,
           holdPicos: picos(BigInt(golden.holdPicos)),
+          isHoldFinal: golden.marks?.includes('over_hold') !== true,
           multiplierPpm: 1_000_000,
           cutPolicy: golden.cutPolicy ?? 'nothing',
         },

@@ -11,18 +11,16 @@ import type { Usage, UsageCounts } from './usage.ts'
 const prices = parsePrices({ input: 3, output: 15, cache_read: 0.3, request: 0.001 })
 const costPrices: CostPrices = { factorPpm: 800_000, models: new Map() }
 const bounds = {
-  inputTokensEstimate: 300,
-  promptTokensUsual: 213,
+  promptTokensLikely: 213,
+  inputTokensMax: 2_900,
   maxOutputTokens: 500,
   choiceCount: 2,
-  bodyBytes: 900,
 }
 const dearBounds = {
   ...bounds,
-  audioTokens: 200,
-  audioTokensUsual: 20,
+  audioTokensLikely: 20,
   asksAudioOutput: true,
-  hasServerTools: true,
+  serverTools: { uses: 10 },
   webSearchesMax: 10,
 }
 
@@ -74,6 +72,7 @@ const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
   format: fc.constantFrom('messages', 'chat'),
   bounds: fc.constantFrom(bounds, dearBounds),
   holdPicos: fc.bigInt({ min: 0n, max: 10n ** 11n }).map(picos),
+  isHoldFinal: fc.boolean(),
   multiplierPpm: fc.nat(2_000_000),
   cutPolicy: fc.constantFrom('nothing', 'delivered'),
   requestedModel: fc.constant('m'),
@@ -101,7 +100,8 @@ describe('decideCharge', () => {
         assert.equal(decided.isOwnCostKnown, usage === undefined || facts.cost !== undefined)
         if (facts.cost === undefined) assert.equal(ownCostPicos, 0n)
         if (marks.includes('implausible')) assert.ok(amountPicos <= facts.holdPicos)
-        if (amountPicos > facts.holdPicos) assert.ok(marks.includes('over_hold'))
+        if (amountPicos > facts.holdPicos)
+          assert.ok(marks.includes('over_hold') && !facts.isHoldFinal)
         assert.equal(usage === undefined, priceLines === '')
         if (usage === undefined) return assert.equal(amountPicos, 0n)
         const bill = readBill(priceLines)
@@ -164,6 +164,7 @@ describe('decideCharge', () => {
       format: 'messages',
       bounds,
       holdPicos: picos(10n ** 12n),
+      isHoldFinal: true,
       multiplierPpm: 2_000_000,
       cutPolicy: 'nothing',
       requestedModel: 'm',
@@ -208,6 +209,7 @@ describe('decideCharge', () => {
         format: 'messages',
         bounds,
         holdPicos: picos(10n ** 12n),
+        isHoldFinal: true,
         multiplierPpm: 1_000_000,
         cutPolicy: 'nothing',
         requestedModel: 'm',

@@ -77,6 +77,8 @@ export interface SettlementFacts extends PricedModels {
   readonly format: UsageFormat
   readonly bounds: RequestBounds
   readonly holdPicos: Picos
+  /** No charge may be above the hold. */
+  readonly isHoldFinal: boolean
   readonly multiplierPpm: number
   readonly cutPolicy: CutPolicy
   /** What the operator pays on the answering channel, and when the exchange began. Absent = not known. */
@@ -201,7 +203,11 @@ function chargeUsage(
 ): ChargeDecision {
   const { counts, bounds, holdPicos } = facts
   const made = charge({ ...facts, usage })
-  const isBelieved = counts?.isImplausible !== true && checkAgainstRequest(usage, bounds) === 'ok'
+  const isOverHold = made.amountPicos > holdPicos
+  const isBelieved =
+    counts?.isImplausible !== true &&
+    checkAgainstRequest(usage, bounds) === 'ok' &&
+    !(isOverHold && facts.isHoldFinal)
   const costs = chargedCosts(facts, usage, isBelieved && !marks.includes('estimated'))
   if (!isBelieved) {
     const reported = boundReported(usage, bounds)
@@ -211,7 +217,6 @@ function chargeUsage(
       costs,
     })
   }
-  const isOverHold = made.amountPicos > holdPicos
   return decision(made, { usage, marks: isOverHold ? [...marks, 'over_hold'] : marks, costs })
 }
 
@@ -317,8 +322,8 @@ function servedWithoutCounts(tier: string | undefined): Usage {
 /** Audio is estimated separately. */
 function withPromptEstimate(usage: Usage, bounds: RequestBounds): Usage {
   if (sumOf(usage, promptTokensOf) > 0) return usage
-  const { promptTokensUsual, audioTokensUsual: audio = 0, storedPromptTokens = 0 } = bounds
-  const input = Math.max(promptTokensUsual + storedPromptTokens, 1)
+  const { promptTokensLikely, audioTokensLikely: audio = 0 } = bounds
+  const input = Math.max(promptTokensLikely, 1)
   const [first, ...others] = usage.parts
   const part: UsagePart = {
     ...first,

@@ -93,33 +93,31 @@ function cutPosition(text: string, latest: number): number {
  *     audio                                                      bytes a second
  *     uncompressed (`pcm16`, `wav`): 24,000 samples of 16 bits           48,000
  *     compressed: usual for mp3; only a decoder could tell               16,000
- *     assumed for a hold: the smallest usual encoding                     4,000
  */
 const uncompressedBytesPerSecond = 48_000
 const compressedBytesPerSecond = 16_000
-const smallestBytesPerSecond = 4_000
 
 const inputTokensPerSecond = 10
 const outputTokensPerSecond = 20
 
-/** Estimates high, for a hold: the smallest usual encoding. */
-export function audioInputTokensMax(base64Length: number): number {
-  return tokensIn(base64Length, smallestBytesPerSecond / inputTokensPerSecond)
+/** At most, for a hold: ten times as dense as usual samples; a compressed byte can be a token. */
+const uncompressedBytesPerTokenMin = 100
+
+/** Of so many decoded bytes. */
+export function audioInputTokensMax(bytes: number, isCompressed: boolean): number {
+  return isCompressed ? bytes : Math.ceil(bytes / uncompressedBytesPerTokenMin)
 }
 
-/** Estimates what is usual, for a charge. */
-export function audioInputTokensUsual(base64Length: number, isCompressed: boolean): number {
-  return tokensIn(base64Length, usualBytesPerSecond(isCompressed) / inputTokensPerSecond)
+/** Of so many decoded bytes. */
+export function audioInputTokensLikely(bytes: number, isCompressed: boolean): number {
+  return Math.ceil((bytes * inputTokensPerSecond) / usualBytesPerSecond(isCompressed))
 }
 
 export function audioOutputTokens(base64Length: number, isCompressed: boolean): number {
-  return tokensIn(base64Length, usualBytesPerSecond(isCompressed) / outputTokensPerSecond)
+  const bytes = (base64Length * 3) / 4
+  return Math.ceil((bytes * outputTokensPerSecond) / usualBytesPerSecond(isCompressed))
 }
 
 function usualBytesPerSecond(isCompressed: boolean): number {
   return isCompressed ? compressedBytesPerSecond : uncompressedBytesPerSecond
-}
-
-function tokensIn(base64Length: number, bytesPerToken: number): number {
-  return Math.ceil((base64Length * 3) / 4 / bytesPerToken)
 }

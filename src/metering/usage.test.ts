@@ -3,14 +3,17 @@ import { describe, test } from 'node:test'
 import { boundReported, checkAgainstRequest, type Usage } from './usage.ts'
 
 const bounds = {
-  inputTokensEstimate: 300,
-  promptTokensUsual: 213,
+  promptTokensLikely: 213,
+  inputTokensMax: 2_900,
   maxOutputTokens: 500,
   choiceCount: 2,
-  bodyBytes: 900,
 }
 
-function usageOf(prompt: number, output: number, more: { web_search?: number } = {}): Usage {
+function usageOf(
+  prompt: number,
+  output: number,
+  more: { web_search?: number; file_search?: number } = {},
+): Usage {
   return {
     parts: [{ promptTokens: prompt, counts: { input: prompt, output, ...more } }],
     reported: { inputTokens: prompt, outputTokens: output, cacheTokens: 0 },
@@ -23,77 +26,57 @@ describe('checkAgainstRequest', () => {
     assert.equal(checkAgainstRequest(usageOf(10, 1_001), bounds), 'implausible')
   })
 
-  test('believes a prompt of one token per byte, with images and templates on top', () => {
-    assert.equal(checkAgainstRequest(usageOf(900 + 300 + 16_384, 1), bounds), 'ok')
-    assert.equal(checkAgainstRequest(usageOf(900 + 300 + 16_385, 1), bounds), 'implausible')
-  })
-
-  test('believes more where the vendor ran several models', () => {
-    const [part] = usageOf(90_000, 9_000).parts
-    assert.ok(part)
-    const several = { ...usageOf(1, 1), parts: [part, part] }
-    assert.equal(checkAgainstRequest(several, bounds), 'ok')
-  })
-
-  test('bounds the output of all parts together', () => {
-    const partsOf = (output: number): Usage => ({
+  test('believes input up to its bound, of all parts together', () => {
+    assert.equal(checkAgainstRequest(usageOf(2_900, 1), bounds), 'ok')
+    assert.equal(checkAgainstRequest(usageOf(2_901, 1), bounds), 'implausible')
+    const several = (prompt: number): Usage => ({
       ...usageOf(1, 1),
-      parts: [...usageOf(10, output).parts, ...usageOf(10, 100_000).parts],
+      parts: [...usageOf(prompt, 1).parts, ...usageOf(1_450, 1).parts],
     })
-    assert.equal(checkAgainstRequest(partsOf(101_000), bounds), 'ok')
-    assert.equal(checkAgainstRequest(partsOf(101_001), bounds), 'implausible')
-    const withTools = { ...bounds, hasServerTools: true }
-    assert.equal(checkAgainstRequest(usageOf(10, 201_000), withTools), 'ok')
-    assert.equal(checkAgainstRequest(usageOf(10, 201_001), withTools), 'implausible')
+    assert.equal(checkAgainstRequest(several(1_450), bounds), 'ok')
+    assert.equal(checkAgainstRequest(several(1_451), bounds), 'implausible')
   })
 
-  test('believes searches where the request has tools to search with', () => {
-    const withTools = { ...bounds, hasServerTools: true }
-    const searching = (count: number): Usage => usageOf(90_000, 9_000, { web_search: count })
-    assert.equal(checkAgainstRequest(searching(200), withTools), 'ok')
-    assert.equal(checkAgainstRequest(searching(201), withTools), 'implausible')
-    assert.equal(checkAgainstRequest(searching(1), bounds), 'implausible')
-    assert.equal(checkAgainstRequest(usageOf(10, 1, { web_search: 1 }), bounds), 'implausible')
-    assert.equal(checkAgainstRequest(usageOf(10, 1, { web_search: 0 }), bounds), 'ok')
+  test('believes one allowance of output where the vendor works by itself', () => {
+    const worked = (output: number, count: number): Usage => ({
+      ...usageOf(1, 1),
+      parts: Array.from({ length: count }, () => usageOf(1, output).parts).flat(),
+    })
+    assert.equal(checkAgainstRequest(worked(100_500, 2), bounds), 'ok')
+    assert.equal(checkAgainstRequest(worked(100_501, 2), bounds), 'implausible')
+    const withTools = { ...bounds, serverTools: { uses: 3 } }
+    assert.equal(checkAgainstRequest(usageOf(1, 201_000), withTools), 'ok')
+    assert.equal(checkAgainstRequest(usageOf(1, 201_001), withTools), 'implausible')
   })
 
-  test('believes more where the request uses tools of the vendor, or has documents', () => {
-    const usage = usageOf(60_000, 1)
-    assert.equal(checkAgainstRequest(usage, bounds), 'implausible')
-    assert.equal(checkAgainstRequest(usage, { ...bounds, hasServerTools: true }), 'ok')
-    assert.equal(checkAgainstRequest(usage, { ...bounds, payloadTokensMax: 50_000 }), 'ok')
-    assert.equal(checkAgainstRequest(usage, { ...bounds, payloadTokensMax: 40_000 }), 'implausible')
-  })
-
-  test('believes a prompt that is stored at the vendor, and no more output or searches for it', () => {
-    const continued = { ...bounds, hasStoredPrompt: true }
-    assert.equal(checkAgainstRequest(usageOf(120_000, 1_000), bounds), 'implausible')
-    assert.equal(checkAgainstRequest(usageOf(120_000, 1_000), continued), 'ok')
-    assert.equal(checkAgainstRequest(usageOf(5_100_000, 1_000), continued), 'implausible')
-    assert.equal(checkAgainstRequest(usageOf(120_000, 1_001), continued), 'implausible')
-    assert.equal(checkAgainstRequest(usageOf(10, 1, { web_search: 1 }), continued), 'implausible')
+  test('believes uses that the request asks for, of all parts together', () => {
+    const withTools = { ...bounds, serverTools: { uses: 3 }, vendorTools: { file_search: 2 } }
+    const using = (web_search: number, file_search = 0): Usage =>
+      usageOf(10, 1, { web_search, file_search })
+    assert.equal(checkAgainstRequest(using(3, 2), withTools), 'ok')
+    assert.equal(checkAgainstRequest(using(4), withTools), 'implausible')
+    assert.equal(checkAgainstRequest(using(1, 3), withTools), 'implausible')
+    assert.equal(checkAgainstRequest(using(1), bounds), 'implausible')
+    assert.equal(checkAgainstRequest(using(0), bounds), 'ok')
+    const twice = { ...using(2), parts: [...using(2).parts, ...using(2).parts] }
+    assert.equal(checkAgainstRequest(twice, withTools), 'implausible')
   })
 
   test('applies the same bounds to the reported figures', () => {
     const { parts } = usageOf(10, 5)
     const figures = { inputTokens: 10, outputTokens: 5, cacheTokens: 0 }
-    const check = (more: object, count = 1): string => {
-      const all = Array.from({ length: count }, () => parts).flat()
-      return checkAgainstRequest({ parts: all, reported: { ...figures, ...more } }, bounds)
-    }
+    const check = (more: object): string =>
+      checkAgainstRequest({ parts, reported: { ...figures, ...more } }, bounds)
     assert.equal(check({}), 'ok')
     for (const figure of ['inputTokens', 'outputTokens', 'cacheTokens'])
-      for (const count of [1, 3])
-        assert.equal(check({ [figure]: Number.MAX_SAFE_INTEGER }, count), 'implausible')
+      assert.equal(check({ [figure]: Number.MAX_SAFE_INTEGER }), 'implausible')
     assert.equal(check({ cacheTokens: NaN }), 'implausible')
-    assert.equal(check({ cacheTokens: 17_584 }), 'ok')
-    assert.equal(check({ cacheTokens: 17_585 }), 'implausible')
-    // Each of three turns has read what the cache holds.
-    assert.equal(check({ cacheTokens: 3 * 5_000_000 }, 3), 'ok')
+    assert.equal(check({ cacheTokens: 2_900 }), 'ok')
+    assert.equal(check({ cacheTokens: 2_901 }), 'implausible')
   })
 
   test('never believes a count that would overflow a sum of figures', () => {
-    const vast = { ...bounds, maxOutputTokens: Number.MAX_SAFE_INTEGER, payloadTokensMax: 10 ** 15 }
+    const vast = { ...bounds, maxOutputTokens: Number.MAX_SAFE_INTEGER, inputTokensMax: Infinity }
     assert.equal(checkAgainstRequest(usageOf(10 ** 9, 10 ** 9), vast), 'ok')
     assert.equal(checkAgainstRequest(usageOf(10 ** 9 + 1, 1), vast), 'implausible')
     assert.equal(checkAgainstRequest(usageOf(1, 10 ** 9 + 1), vast), 'implausible')
@@ -111,7 +94,7 @@ describe('boundReported', () => {
   test("cuts the figures to the request's bounds and leaves the counts unchanged", () => {
     const usage = usageOf(5_000_000, 7_000)
     const { reported, parts } = boundReported(usage, bounds)
-    assert.deepEqual(reported, { inputTokens: 17_584, outputTokens: 1_000, cacheTokens: 0 })
+    assert.deepEqual(reported, { inputTokens: 2_900, outputTokens: 1_000, cacheTokens: 0 })
     assert.equal(parts, usage.parts)
   })
 

@@ -85,32 +85,23 @@ export type UsageMark =
 
 /** The bounds that a request sets to the counts of its answer. */
 export interface RequestBounds {
-  /** Estimated high. */
-  readonly inputTokensEstimate: number
   /** The usual number of the prompt's tokens, without audio: for an estimated charge. */
-  readonly promptTokensUsual: number
-  /** The most tokens that images and documents can add. */
-  readonly payloadTokensMax?: number
-  /** How many tokens of the estimate are audio, and the usual number for that audio. */
-  readonly audioTokens?: number
-  readonly audioTokensUsual?: number
+  readonly promptTokensLikely: number
+  readonly audioTokensLikely?: number
+  /** The most input of all parts of the answer together. */
+  readonly inputTokensMax: number
   readonly asksAudioOutput?: boolean
   /** An answer without output is what was asked for, and costs its prompt. */
   readonly asksNoOutput?: boolean
   readonly isSpeechCompressed?: boolean
+  /** Tools that the vendor runs, and the most uses of all of them. */
+  readonly serverTools?: { readonly uses: number }
   /** The number of searches that the hold covers. */
   readonly webSearchesMax?: number
   /** The most uses of other tools that the vendor bills by the use. */
   readonly vendorTools?: UseCounts
-  /** The request asks for tools that the vendor runs itself. */
-  readonly hasServerTools?: boolean
-  /** Part of the prompt is stored at the vendor and is not in the body. */
-  readonly hasStoredPrompt?: boolean
-  /** Tokens of earlier answers that the vendor puts before the prompt. */
-  readonly storedPromptTokens?: number
   readonly maxOutputTokens: number
   readonly choiceCount: number
-  readonly bodyBytes: number
 }
 
 /**
@@ -120,17 +111,11 @@ export interface RequestBounds {
  */
 export type Plausibility = 'ok' | 'implausible' | 'unusable'
 
-/** Chat templates and the hidden prompts that come with tools. */
-const promptOverheadTokens = 16_384
-/** The input that a vendor's own tools, or a prompt stored there, can add over all turns. */
-const serverWorkPromptTokens = 5_000_000
 /**
  * Output beyond the limit where the vendor works by itself: summaries and advice have limits of their own and
  * are not delivered. One allowance for the whole answer, however many parts it has.
  */
 const serverWorkOutputTokens = 200_000
-/** Of one tool. */
-const usesMax = 200
 const partsMax = 1_000
 /**
  * Above every request's own bound: a thousand parts of a million tokens. Totals are kept in 64 bits,
@@ -138,25 +123,30 @@ const partsMax = 1_000
  */
 const tokensMax = 1_000_000_000
 
+/** Bounds hold for all parts of an answer together: the vendor may run several models, or one in turns. */
 export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausibility {
   if (!isWellFormed(usage)) return 'unusable'
+  const { inputTokens, outputTokens, cacheTokens } = usage.reported
   const limits = findLimits(usage, bounds)
   const isWithin =
     usage.parts.length <= partsMax &&
-    usage.parts.every((part) => isPartWithin(part, limits)) &&
-    sumOf(usage, outputTokensOf) <= limits.outputTokens &&
-    isReportedWithin(usage, limits)
+    sumOf(usage, promptTokensOf) <= limits.input &&
+    sumOf(usage, outputTokensOf) <= limits.output &&
+    useClasses.every((use) => sumOf(usage, ({ counts }) => counts[use] ?? 0) <= limits.uses[use]) &&
+    isCountUpTo(inputTokens, limits.input) &&
+    isCountUpTo(outputTokens, limits.output) &&
+    isCountUpTo(cacheTokens, limits.input)
   return isWithin ? 'ok' : 'implausible'
 }
 
 /** Cuts the reported figures to the request's bounds, so that no statistics show nonsense. */
 export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  const { reportedPromptTokens, outputTokens: outputMax } = findLimits(usage, bounds)
+  const { input, output } = findLimits(usage, bounds)
   const reported = {
-    inputTokens: cut(inputTokens, reportedPromptTokens),
-    outputTokens: cut(outputTokens, outputMax),
-    cacheTokens: cut(cacheTokens, reportedPromptTokens),
+    inputTokens: cut(inputTokens, input),
+    outputTokens: cut(outputTokens, output),
+    cacheTokens: cut(cacheTokens, input),
   }
   return { ...usage, reported }
 }
@@ -166,63 +156,33 @@ function cut(figure: number, limit: number): number {
   return isCount(figure) ? Math.min(figure, limit) : 0
 }
 
-/** The highest counts of a part, and the highest output and figures of the whole answer. */
 interface Limits {
-  readonly promptTokens: number
-  /** Of all parts together. */
-  readonly outputTokens: number
-  readonly uses: UseCounts
-  readonly reportedPromptTokens: number
+  readonly input: number
+  readonly output: number
+  readonly uses: Readonly<Record<UseClass, number>>
 }
 
 function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
-  const hasServerTools = bounds.hasServerTools === true
-  // Several parts mean that the vendor ran more than one model by itself.
-  const isServerWork = hasServerTools || parts.length > 1
-  const isBeyondBody = isServerWork || bounds.hasStoredPrompt === true
-  const prompt = promptTokensMax(bounds) + (isBeyondBody ? serverWorkPromptTokens : 0)
+  const { inputTokensMax, serverTools, vendorTools = {} } = bounds
+  const { file_search = 0, code_interpreter = 0, image_generation = 0 } = vendorTools
+  const isServerWork = serverTools !== undefined || parts.length > 1
   const output = outputTokensMax(bounds) + (isServerWork ? serverWorkOutputTokens : 0)
-  const promptTokens = Math.min(prompt, tokensMax)
-  // Every part reads the prompt again, and the figures can be sums over all parts.
-  const count = Math.max(parts.length, 1)
   return {
-    promptTokens,
-    outputTokens: Math.min(output, tokensMax),
-    uses: findUseLimits(bounds),
-    reportedPromptTokens: Math.min(promptTokens * count, tokensMax),
+    input: Math.min(inputTokensMax, tokensMax),
+    output: Math.min(output, tokensMax),
+    uses: {
+      web_search: serverTools?.uses ?? 0,
+      file_search,
+      code_interpreter,
+      image_generation,
+    },
   }
 }
 
-/** A tool that was not asked for has no uses, so that their count raises no other bound. */
-function findUseLimits({ hasServerTools, vendorTools = {} }: RequestBounds): UseCounts {
-  const limits: { [Class in UseClass]?: number } = {}
-  if (hasServerTools === true) limits.web_search = usesMax
-  for (const use of useClasses) if ((vendorTools[use] ?? 0) > 0) limits[use] = usesMax
-  return limits
-}
-
-function isPartWithin(part: UsagePart, limits: Limits): boolean {
-  return (
-    promptTokensOf(part) <= limits.promptTokens &&
-    useClasses.every((use) => (part.counts[use] ?? 0) <= (limits.uses[use] ?? 0))
-  )
-}
-
-/** With iterations nothing is charged by these figures: the vendor reports each part. */
-function isReportedWithin({ reported }: Usage, limits: Limits): boolean {
-  const { inputTokens, outputTokens, cacheTokens } = reported
-  return (
-    isCountUpTo(inputTokens, limits.reportedPromptTokens) &&
-    isCountUpTo(outputTokens, limits.outputTokens) &&
-    isCountUpTo(cacheTokens, limits.reportedPromptTokens)
-  )
-}
-
-/** A byte of text is at most one token; images and documents have their own bound. */
-function promptTokensMax(bounds: RequestBounds): number {
-  const { bodyBytes, inputTokensEstimate, payloadTokensMax = 0, storedPromptTokens = 0 } = bounds
-  const sent = bodyBytes + inputTokensEstimate + payloadTokensMax
-  return sent + storedPromptTokens + promptOverheadTokens
+export function sumOf(usage: Usage, tokensOf: (part: UsagePart) => number): number {
+  let sum = 0
+  for (const part of usage.parts) sum += tokensOf(part)
+  return sum
 }
 
 export function outputTokensMax(bounds: RequestBounds): number {
@@ -243,12 +203,6 @@ export function promptTokensOf(part: UsagePart): number {
 
 export function outputTokensOf(part: UsagePart): number {
   return (part.counts.output ?? 0) + (part.counts.output_audio ?? 0)
-}
-
-export function sumOf({ parts }: Usage, tokensOf: (part: UsagePart) => number): number {
-  let sum = 0
-  for (const part of parts) sum += tokensOf(part)
-  return sum
 }
 
 /** Checks that every number a charge multiplies is a non-negative integer that is exact. */

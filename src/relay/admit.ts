@@ -22,8 +22,8 @@ import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
 import {
-  hasAddedInput,
-  inputTokensMax,
+  holdsMost,
+  inputTokensHeld,
   mostFacts,
   neededFacts,
   outputTokensMax,
@@ -59,11 +59,13 @@ const charged: Admission = {
     )
   },
   async admit(prepared, services) {
+    if (holdsMost(prepared, services) && prepared.facts.extras.serverTools?.isLimited === false)
+      return unlimitedToolsRefused
     // The body may have taken until after midnight: the day on which the hold is placed counts.
     const request = holdRequest(
       prepared,
       {
-        amountPicos: quote(mostFacts(prepared)),
+        amountPicos: quote(mostFacts(prepared, services)),
         likelyPicos: quote(neededFacts(prepared, services)),
       },
       services,
@@ -83,6 +85,12 @@ const charged: Admission = {
     })
   },
 }
+
+const unlimitedToolsRefused = refuse(
+  'relay.request_invalid',
+  'This account is charged no more than it has, so tools that the vendor runs need a limit: give each ' +
+    '`max_uses` (or the request `max_tool_calls`), or leave them out.',
+)
 
 /** It is counted before its body is read, and holds nothing. */
 const free: Admission = {
@@ -129,7 +137,7 @@ async function checkLeast(
 /** Whether this caller can use a model without a price, or pays for none. */
 function canCostNothing({ snapshot, vendor, principal, format, startedAtMs }: Identified): boolean {
   const { priceMultiplierPpm: multiplierPpm } = principal
-  const least = { inputTokens: 1, maxOutputTokens: 1, choiceCount: 1, asksOneHourCache: false }
+  const least = { inputTokens: 1, maxOutputTokens: 1, choiceCount: 1 }
   for (const model of snapshot.models.values()) {
     const prices = model.vendor === vendor.name ? pricesAt(model.prices, startedAtMs) : undefined
     if (prices === undefined || !mayUse(principal, model.id)) continue
@@ -251,9 +259,10 @@ function insufficientBalance(
       : affordable >= 1
         ? `The largest ${field} that the balance covers for this request is ${affordable}.`
         : `It does not cover this request with any ${field}. Top up the account.`
-  const reading = hasAddedInput(prepared)
-    ? `, because tools of the vendor or documents by address can add up to ${inputTokensMax(prepared)} tokens`
-    : ''
+  const reading =
+    prepared.facts.prompt.most < Infinity
+      ? ''
+      : `, because documents, ids and tools of the vendor can add up to ${inputTokensHeld(prepared)} tokens`
   const message =
     `The balance is too low for this request: ${figures}; ` +
     `${costsOf(request, prepared)}${reading}. ${advice}`
@@ -262,7 +271,7 @@ function insufficientBalance(
     : refuse('ledger.insufficient_balance', message, neverRetry)
 }
 
-/** For example: this request is likely to cost 0.1 USD and costs 2.5 USD at most, with 128000 tokens of output. */
+/** For example: this request is likely to cost 0.1 USD and could cost up to 2 USD, with 9 tokens. */
 function costsOf({ likelyPicos, amountPicos }: HoldRequest, prepared: Prepared): string {
   const tokens = outputTokensMax(prepared) * prepared.facts.choiceCount
   const output = tokens === 0 ? '' : `, with ${tokens} tokens of output`

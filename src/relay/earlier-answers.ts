@@ -159,10 +159,10 @@ function withStoredPrompt(facts: RequestFacts, needed: readonly FoundState[]): R
     const tokens = kind === 'response' ? inputTokens + outputTokens : outputTokens
     byAnswer.set(responseId, Math.max(byAnswer.get(responseId) ?? 0, tokens))
   }
-  if (byAnswer.size === 0) return facts
-  let storedPromptTokens = 0
-  for (const tokens of byAnswer.values()) storedPromptTokens += tokens
-  return { ...facts, extras: { ...facts.extras, storedPromptTokens } }
+  const { prompt } = facts
+  let { likely } = prompt
+  for (const tokens of byAnswer.values()) likely += tokens
+  return { ...facts, prompt: { ...prompt, likely } }
 }
 
 /** A request for one stored answer: all it has is the id in its path. */
@@ -213,9 +213,7 @@ function storedFacts(model: string): RequestFacts {
     maxOutputTokens: undefined,
     isStream: false,
     choiceCount: 1,
-    inputTokensEstimate: 0,
-    promptTokensUsual: 0,
-    asksOneHourCache: false,
+    prompt: { likely: 0, audioLikely: 0, most: 0, images: 0, audioMost: 0 },
     asksUsageChunk: false,
     extras: noExtras,
     spans: { model: { start: 0, end: 0 }, firstMember: 0 },

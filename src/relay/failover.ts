@@ -139,7 +139,7 @@ function openRoute(
     operation: operation.name,
     caller: principal,
     isStream: facts.isStream,
-    inputTokens: facts.inputTokensEstimate,
+    inputTokens: facts.prompt.likely,
     isTimed: hold !== undefined,
     pinnedTo: pinnedTo?.name,
     preferred: preferredChannel,

@@ -2,7 +2,7 @@
  * What a request will cost, before it runs: likely, which decides whether it is admitted, and at most, which
  * is held. Pure: facts of the request, the model and the prices in, facts for a quote out.
  */
-import type { Channel } from '../channels/channel.ts'
+import type { Channel, Model } from '../channels/channel.ts'
 import { zeroPicos, type Picos } from '../base/money.ts'
 import { quote, type QuoteFacts } from '../metering/charge.ts'
 import { costPricesAt } from '../metering/cost-prices.ts'
@@ -15,62 +15,130 @@ import type { Admitted, Prepared, RelayServices } from './stages.ts'
  */
 export function promptCostPicos(admitted: Admitted, { cost }: Pick<Channel, 'cost'>): Picos {
   if (admitted.hold === undefined) return zeroPicos
-  const facts = { ...quoteFacts(admitted), maxOutputTokens: 0, multiplierPpm: unchangedPpm }
+  const facts = { ...likelyFacts(admitted), maxOutputTokens: 0, multiplierPpm: unchangedPpm }
   const prices = costPricesAt(cost, admitted.model.id, admitted.startedAtMs)
   return prices === undefined
     ? quote({ ...facts, multiplierPpm: cost?.factorPpm ?? unchangedPpm })
     : quote({ ...facts, prices })
 }
 
-function quoteFacts(prepared: Prepared): QuoteFacts {
+/** What has to be left for the request: the likely, or the most where the account or the setting says so. */
+export function neededFacts(
+  prepared: Prepared,
+  services: Pick<RelayServices, 'settings'>,
+): QuoteFacts {
+  return holdsMost(prepared, services) ? mostFacts(prepared, services) : likelyFacts(prepared)
+}
+
+/** Whether no charge of this account may be above its hold. */
+export function holdsMost(
+  { principal }: Pick<Prepared, 'principal'>,
+  { settings }: Pick<RelayServices, 'settings'>,
+): boolean {
+  return (principal.holds ?? settings.holds) === 'most'
+}
+
+/**
+ * Whether no charge may be above the hold. One may where the vendor runs tools, whose results no body bounds,
+ * and where the catalogue does not say how much the model reads.
+ */
+export function isHoldFinal(
+  prepared: Prepared,
+  services: Pick<RelayServices, 'settings'>,
+): boolean {
+  if (holdsMost(prepared, services)) return true
+  return prepared.facts.extras.serverTools === undefined && inputTokensMax(prepared) !== undefined
+}
+
+function likelyFacts(prepared: Prepared): QuoteFacts {
+  const { likely, audioLikely } = prepared.facts.prompt
+  const inputTokens = Math.min(likely + audioLikely, inputTokensHeld(prepared))
+  return { ...commonFacts(prepared), inputTokens, audioTokens: Math.min(audioLikely, inputTokens) }
+}
+
+/**
+ * Where nothing bounds the audio, all input may be audio, for a model with a price for it. A vendor that
+ * counts cache writes on chat, and tools that it runs, write without being asked.
+ */
+export function mostFacts(
+  prepared: Prepared,
+  services: Pick<RelayServices, 'settings'>,
+): QuoteFacts {
+  const { facts, prices, format } = prepared
+  const { prompt, extras, cacheWrite } = facts
+  const turns = holdsMost(prepared, services) ? turnsOf(prepared) : 1
+  const inputTokens = inputTokensHeld(prepared) * turns
+  const mayBeAudio = prompt.audioMost < Infinity || prices.classes.input_audio !== undefined
+  const writes =
+    extras.serverTools !== undefined ||
+    (format.name === 'chat' && prices.classes.cache_write_5m !== undefined)
+  return {
+    ...commonFacts(prepared),
+    inputTokens,
+    audioTokens: mayBeAudio ? Math.min(prompt.audioMost, inputTokens) : 0,
+    cacheWrite: cacheWrite ?? (writes ? 'short' : undefined),
+  }
+}
+
+function commonFacts(prepared: Prepared): Omit<QuoteFacts, 'inputTokens'> {
   const { facts, prices, otherPrices, principal, format } = prepared
   return {
     ...facts.extras,
     prices,
     otherPrices,
     format: format.name,
-    inputTokens: facts.inputTokensEstimate + (facts.extras.storedPromptTokens ?? 0),
     maxOutputTokens: outputTokensMax(prepared),
     choiceCount: facts.choiceCount,
     multiplierPpm: principal.priceMultiplierPpm,
-    asksOneHourCache: facts.asksOneHourCache,
-    ...(facts.service === undefined ? {} : { requested: facts.service }),
+    cacheWrite: facts.cacheWrite,
+    ...(facts.service !== undefined && { requested: facts.service }),
   }
 }
 
-/** What has to be left for the request: the likely, or the most where the account or the setting says so. */
-export function neededFacts(
-  prepared: Prepared,
-  { settings }: Pick<RelayServices, 'settings'>,
-): QuoteFacts {
-  const { holds = settings.holds } = prepared.principal
-  return holds === 'most' ? mostFacts(prepared) : quoteFacts(prepared)
+/** Used where the catalogue does not say how much a model reads: for the hold, and for what is believed. */
+const inputTokensHeldMax = 200_000
+const inputTokensBelievedMax = 2_000_000
+
+/** What one image can come to where the catalogue does not say it. */
+const imageTokensMax = { messages: 5_000, chat: 50_000 } as const
+
+/** The most input that the hold is for, or the likely where no limit of the model is known. */
+export function inputTokensHeld(prepared: Prepared): number {
+  const max = inputTokensMax(prepared) ?? inputTokensHeldMax
+  return Math.min(inputTokensOf(prepared), max)
 }
 
-/**
- * A vendor's own tools, and documents by address, put before the model what no body shows: the hold covers
- * the most that a model of the request reads.
- */
-export function mostFacts(prepared: Prepared): QuoteFacts {
-  const facts = quoteFacts(prepared)
-  if (!hasAddedInput(prepared)) return facts
-  return {
-    ...facts,
-    inputTokens: Math.max(facts.inputTokens, inputTokensMax(prepared)),
-    hasAddedInput: true,
-  }
+/** The most input that the vendor may count, in all parts of its answer together. */
+export function inputTokensBelieved(prepared: Prepared): number {
+  const most = inputTokensOf(prepared)
+  const base = most < Infinity ? most : (inputTokensMax(prepared) ?? inputTokensBelievedMax)
+  return base * turnsOf(prepared)
 }
 
-export function hasAddedInput({ facts: { extras } }: Prepared): boolean {
-  return extras.hasServerTools || extras.hasRemoteDocuments
+/** Infinite where bytes do not bound the prompt. */
+function inputTokensOf(prepared: Prepared): number {
+  const { prompt } = prepared.facts
+  const perImage = modelsOf(prepared).map(
+    (model) => model?.imageTokens ?? imageTokensMax[prepared.format.name],
+  )
+  const images = prompt.images * Math.max(...perImage)
+  return prompt.most + images + prompt.audioMost
 }
 
-/** Used where the catalogue does not say how much a model reads. */
-const defaultInputTokens = 200_000
+/** How much the model reads, and each other model that the request names; undefined where one is unknown. */
+function inputTokensMax(prepared: Prepared): number | undefined {
+  const limits = modelsOf(prepared).map((model) => model?.maxInputTokens)
+  const known = limits.filter((limit) => limit !== undefined)
+  return known.length === limits.length ? Math.max(...known) : undefined
+}
 
-export function inputTokensMax({ facts, model, snapshot }: Prepared): number {
-  const others = facts.extras.otherModels.map((id) => snapshot.models.get(id))
-  return Math.max(...[model, ...others].map((one) => one?.maxInputTokens ?? defaultInputTokens))
+function modelsOf({ facts, model, snapshot }: Prepared): readonly (Model | undefined)[] {
+  return [model, ...facts.extras.otherModels.map((id) => snapshot.models.get(id))]
+}
+
+/** The prompt is read again for each use of a tool that the vendor runs, and by each other model. */
+function turnsOf({ facts: { extras } }: Prepared): number {
+  return 1 + (extras.serverTools?.uses ?? 0) + extras.otherModels.length
 }
 
 /** Returns the most tokens that one choice of the answer may have. */

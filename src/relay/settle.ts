@@ -9,19 +9,14 @@ import { keptStateMs, type MadeStates } from '../ledger/answer-state-store.ts'
 import type { AttemptRecord, ExchangeRecord, Hold } from '../ledger/ledger.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import { isUse, usageClasses, type Usage } from '../metering/usage.ts'
-import {
-  decideCharge,
-  type ChargeDecision,
-  type CutPolicy,
-  type SettlementFacts,
-} from '../metering/settlement.ts'
+import { decideCharge, type ChargeDecision, type SettlementFacts } from '../metering/settlement.ts'
 import type { ExchangeSummary, Telemetry } from '../telemetry/events.ts'
 import { withStreamEnd } from './attempt-records.ts'
 import { clientFacts, type ClientFacts } from './client-facts.ts'
 import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import { recordFree } from './free-record.ts'
-import { outputTokensMax } from './request-costs.ts'
+import { inputTokensBelieved, isHoldFinal, outputTokensMax } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { endTrace } from './trace-facts.ts'
 
@@ -55,7 +50,7 @@ export async function settle(
     recordFree(admitted, delivered, notes, services)
     return { isDurable: true, chargedPicos: zeroPicos }
   }
-  const facts = settlementFacts(admitted, delivered, { hold, cutPolicy: settings.upstreamCut })
+  const facts = settlementFacts(admitted, delivered, { hold, settings })
   const decision = await decideCharge(facts, tokenCounter)
   const record = exchangeRecord(admitted, delivered, {
     decision: hold.isUncovered
@@ -114,9 +109,9 @@ const failedDelivery = {
 function settlementFacts(
   admitted: Admitted,
   delivered: Delivered,
-  { hold, cutPolicy }: { readonly hold: Hold; readonly cutPolicy: CutPolicy },
+  { hold, settings }: { readonly hold: Hold } & Pick<RelayServices, 'settings'>,
 ): SettlementFacts {
-  const { facts, model, prices, principal, body, format, snapshot, startedAtMs } = admitted
+  const { facts, model, prices, principal, format, snapshot, startedAtMs } = admitted
   const cost = delivered.channel?.cost
   return {
     ending: delivered.ending,
@@ -131,15 +126,16 @@ function settlementFacts(
     },
     bounds: {
       ...facts.extras,
-      inputTokensEstimate: facts.inputTokensEstimate,
-      promptTokensUsual: facts.promptTokensUsual,
+      promptTokensLikely: facts.prompt.likely,
+      audioTokensLikely: facts.prompt.audioLikely,
+      inputTokensMax: inputTokensBelieved(admitted),
       maxOutputTokens: outputTokensMax(admitted),
       choiceCount: facts.choiceCount,
-      bodyBytes: body.byteLength,
     },
     holdPicos: hold.amountPicos,
+    isHoldFinal: isHoldFinal(admitted, { settings }),
     multiplierPpm: principal.priceMultiplierPpm,
-    cutPolicy,
+    cutPolicy: settings.upstreamCut,
     cost: cost === undefined ? undefined : { prices: cost, atMs: startedAtMs },
   }
 }
@@ -210,7 +206,7 @@ function madeStates(
   if (known.length === 0) return undefined
   // Without a count the most that the answer can have been.
   const counted = decision.usage?.reported ?? {
-    inputTokens: facts.inputTokensEstimate + (facts.extras.storedPromptTokens ?? 0),
+    inputTokens: facts.prompt.likely + facts.prompt.audioLikely,
     outputTokens: outputTokensMax(admitted),
   }
   const { inputTokens, outputTokens } = counted

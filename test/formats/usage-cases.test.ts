@@ -34,12 +34,11 @@ const facts: RequestFacts = { ...plainFacts, asksUsageChunk: true }
 
 /** No case is near them. */
 const bounds = {
-  inputTokensEstimate: 1_000_000,
-  promptTokensUsual: 7,
-  bodyBytes: 1_000_000,
+  promptTokensLikely: 7,
+  inputTokensMax: 10_000_000,
   maxOutputTokens: 200_000,
   choiceCount: 1,
-  hasServerTools: true,
+  serverTools: { uses: 200 },
 }
 
 function wholeAnswer({ api, usage }: UsageCase): JsonObject {
@@ -119,6 +118,7 @@ function settle(entry: UsageCase): ChargeDecision | Promise<ChargeDecision> {
       prices,
       pricesFor: () => prices,
       bounds,
+      isHoldFinal: true,
       holdPicos: picos(10n ** 15n),
       multiplierPpm: 1_000_000,
       cutPolicy: 'nothing',

@@ -9,7 +9,7 @@ import { demoCatalogue } from '../../sandbox/demo.ts'
 import { eventCount, usage } from '../support/http-client.ts'
 import { assertClean, only } from '../support/money.ts'
 import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
-import { withScenario } from '../support/scenario.ts'
+import { type Scenario, withScenario } from '../support/scenario.ts'
 import { createClientKey } from '../support/operations.ts'
 
 const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 10 }
@@ -73,27 +73,19 @@ const fetch = { type: 'web_fetch_20250910', name: 'web_fetch' }
 const address = 'https://site.example/a.pdf'
 const remote = { type: 'document', source: { type: 'url', url: address } }
 
-/** Each reads up to 200,000 tokens that are not in its body, and writes what a cache can take of them. */
-const reading: readonly (Ask & { readonly name: string; readonly count: number })[] = [
+/** Each is likely to cost a little, reads 200,000 tokens that are not in its body, and costs `usd`. */
+const reading: readonly (Ask & { readonly name: string; readonly usd: number })[] = [
   {
-    name: '200 requests that fetch pages',
-    count: 200,
+    name: 'pages that the vendor fetches',
+    usd: 0.750015,
     format: 'messages',
     isStream: true,
-    more: { tools: [fetch] },
+    more: { tools: [{ ...fetch, max_uses: 1 }] },
     sandbox: 'input=0; cache_write_5m=200000; output=1',
   },
   {
-    name: 'tools on servers of others',
-    count: 20,
-    format: 'messages',
-    isStream: false,
-    more: { mcp_servers: [{ type: 'url', url: 'https://tools.example', name: 'a' }] },
-    sandbox: 'input=200000; output=1',
-  },
-  {
     name: 'documents by address',
-    count: 20,
+    usd: 0.600015,
     format: 'messages',
     isStream: false,
     more: { messages: [{ role: 'user', content: [remote] }] },
@@ -101,7 +93,7 @@ const reading: readonly (Ask & { readonly name: string; readonly count: number }
   },
   {
     name: 'files by address',
-    count: 20,
+    usd: 0.600015,
     format: 'chat',
     isStream: true,
     more: {
@@ -111,26 +103,52 @@ const reading: readonly (Ask & { readonly name: string; readonly count: number }
   },
 ]
 
-describe('a balance of 1 USD does not end below zero through', () => {
-  for (const { name, count, ...ask } of reading)
-    it(name, () =>
-      withScenario({}, async (gateway) => {
-        for (const channel of ['alpha-main', 'beta-main'])
-          gateway.sandbox.faults.set(channel, String(ask.sandbox))
-        const account = await gateway.createAccount({ balance_usd: '1' })
-        const { sandbox: _sandbox, ...plain } = ask
-        const answers = await Promise.all(
-          Array.from({ length: count }, () => sendAsk(gateway.url, account.key, plain)),
-        )
-        const statuses = new Set(answers.map(({ status }) => status))
-        assert.deepEqual(statuses, new Set([200, 402]))
-        const poor = answers.find(({ status }) => status === 402)
-        assert.match(String(poor?.body), /can add up to 200000 tokens/)
-        const { balance_usd } = await usage(gateway.url, account.token)
-        assert.ok(Number(balance_usd) >= 0, `the balance is ${String(balance_usd)}`)
-      }),
-    )
+/** Sends many at once from an account of 1 USD, and returns its balance behind them. */
+async function balanceAfter(
+  gateway: Scenario,
+  { sandbox, ...ask }: Ask,
+  holds: 'likely' | 'most',
+): Promise<number> {
+  for (const channel of ['alpha-main', 'beta-main'])
+    gateway.sandbox.faults.set(channel, String(sandbox))
+  const account = await gateway.createAccount({ balance_usd: '1', holds })
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => sendAsk(gateway.url, account.key, ask)),
+  )
+  const statuses = new Set(answers.map(({ status }) => status))
+  if (holds === 'likely') assert.deepEqual(statuses, new Set([200, 402]))
+  const poor = answers.find(({ status }) => status === 402)
+  assert.match(String(poor?.body), /can add up to 200000 tokens/)
+  await gateway.ended(account, answers.filter(({ status }) => status === 200).length)
+  const { balance_usd } = await usage(gateway.url, account.token)
+  return Number(balance_usd)
+}
+
+describe('a hundred requests at once from a balance of 1 USD', () => {
+  for (const { name, usd, ...ask } of reading) {
+    it(`pass zero by one of them at most: ${name}`, () =>
+      withScenario({ catalogue: readingCatalogue }, async (gateway) => {
+        const balance = await balanceAfter(gateway, ask, 'likely')
+        assert.ok(balance < 0 && balance >= -usd, `the balance is ${balance}`)
+      }))
+
+    it(`do not pass zero where the most has to be left: ${name}`, () =>
+      withScenario({ catalogue: readingCatalogue }, async (gateway) => {
+        const balance = await balanceAfter(gateway, ask, 'most')
+        assert.ok(balance >= 0, `the balance is ${balance}`)
+      }))
+  }
 })
+
+/** The sandbox's, whose models read 200,000 tokens at once. */
+function readingCatalogue(url: string): string {
+  const demo = demoCatalogue(url)
+  const models = Object.entries(demo.models).map(([id, model]) => [
+    id,
+    { ...model, max_input_tokens: 200_000 },
+  ])
+  return JSON.stringify({ ...demo, models: Object.fromEntries(models) as object })
+}
 
 it('a loop of tools that reads more than the model reads at once is charged, marked and explained', () =>
   withScenario({}, async (gateway) => {
@@ -152,36 +170,33 @@ it('a loop of tools that reads more than the model reads at once is charged, mar
 
 it('the hold follows the number of tokens that the catalogue gives for a model', () =>
   withDearWork(async (gateway) => {
-    const account = await gateway.createAccount({ balance_usd: '0.01' })
+    const account = await gateway.createAccount({ balance_usd: '0.01', holds: 'most' })
     const ask: Ask = { format: 'messages', isStream: false, model: 'small-1', maxTokens: 16 }
-    const fetching = await sendAsk(gateway.url, account.key, { ...ask, more: { tools: [fetch] } })
+    const tools = [{ ...fetch, max_uses: 1 }]
+    const fetching = await sendAsk(gateway.url, account.key, { ...ask, more: { tools } })
     assert.equal(fetching.status, 200)
     // The other model reads as much, at a hundred times the price.
-    const more = { tools: [fetch], fallbacks: [{ model: 'large-1' }] }
+    const more = { tools, fallbacks: [{ model: 'large-1' }] }
     const dearer = await sendAsk(gateway.url, account.key, { ...ask, more })
     assert.equal(dearer.status, 402)
     assert.match(dearer.body.toString(), /can add up to 1000 tokens/)
   }))
 
-it('what reads beyond the body is refused where the vendor says so', () => {
+it('tools that the vendor runs are refused where the vendor says so', () => {
   const catalogue = (url: string): string => {
     const demo = demoCatalogue(url)
-    const allow = ['no_documents_by_url', 'no_server_tools']
-    const vendors = {
-      alpha: { ...demo.vendors.alpha, allow },
-      beta: { ...demo.vendors.beta, allow },
-    }
-    return JSON.stringify({ ...demo, vendors })
+    const alpha = { ...demo.vendors.alpha, allow: ['no_server_tools'] }
+    return JSON.stringify({ ...demo, vendors: { ...demo.vendors, alpha } })
   }
   return withScenario({ catalogue }, async (gateway) => {
-    for (const { name, count: _count, ...ask } of reading) {
-      const answer = await gateway.ask(ask)
-      assert.equal(answer.status, 400, name)
+    const servers = [{ type: 'url', url: 'https://tools.example', name: 'a' }]
+    for (const more of [{ tools: [fetch] }, { mcp_servers: servers }]) {
+      const answer = await gateway.ask({ format: 'messages', isStream: false, more })
+      assert.equal(answer.status, 400)
       assert.match(answer.text, /not available here/)
     }
-    const image = { type: 'image', source: { type: 'url', url: 'https://site.example/a.png' } }
     const own = { tools: [{ name: 'f', input_schema: { type: 'object' } }] }
-    const more = { ...own, messages: [{ role: 'user', content: [image] }] }
+    const more = { ...own, messages: [{ role: 'user', content: [remote] }] }
     assert.equal((await gateway.ask({ format: 'messages', isStream: false, more })).status, 200)
   })
 })

@@ -138,26 +138,32 @@ describe('a tool that the vendor runs', () => {
     )
   })
 
-  test('holds for the most uses that the request allows, ten where it does not say', async () => {
-    for (const [max_tool_calls, uses] of [
-      [3, 3n],
-      [undefined, 10n],
-    ] as const) {
-      // The hold covers what the model reads, its output, and the uses.
-      const tokens = 10_000n * 1_250_000n + 100n * 2_000_000n
-      const most = tokens + uses * usePicos.image_generation
-      const short = Number(most - 1_000_000n) / 1e12
-      const enough = Number(most + 1_000_000n) / 1e12
-      for (const [balance, status] of [
-        [short, 402],
+  test('is admitted by its likely cost, or by the most that its uses can come to', async () => {
+    const uses = 3n * usePicos.image_generation
+    const likely = uses + 100n * 2_000_000n
+    // It reads the prompt once more for each use, and may write it into its cache.
+    const most = uses + 100n * 2_000_000n + 4n * 10_000n * 1_250_000n
+    const more = { max_tool_calls: 3 }
+    for (const [holds, enough] of [
+      ['likely', likely + 100_000_000n],
+      ['most', most],
+    ] as const)
+      for (const [picos, status] of [
+        [enough - 200_000_000n, 402],
         [enough, 200],
       ] as const) {
-        const { key } = await gateway.createAccount({ balance_usd: balance.toFixed(6) })
-        const more = { max_tool_calls }
+        const balance_usd = (Number(picos) / 1e12).toFixed(6)
+        const { key } = await gateway.createAccount({ balance_usd, holds })
         const answer = await ask({ model: 'tools-1', tool: 'image_generation', key, more })
         assert.equal(answer.status, status, answer.text)
       }
-    }
+  })
+
+  test('needs a limit of its uses where no charge may be above what is left', async () => {
+    const { key } = await gateway.createAccount({ balance_usd: '100', holds: 'most' })
+    const answer = await ask({ model: 'tools-1', tool: 'image_generation', key })
+    assert.equal(answer.status, 400)
+    assert.match(messageOf(answer), /`max_tool_calls`/)
   })
 })
 

@@ -155,11 +155,11 @@ export function vendorPrice(record: ServedRecord): bigint {
   return sum
 }
 
-/** More than a plain request of that size can be held for: no byte of a body is more than one token. */
+/** What a plain request of that size is held for: a token per byte, and what vendors add. */
 export function holdBound(record: ServedRecord, maxTokens: number): bigint {
   const prices = demoPrices[record.model]
   assert.ok(prices !== undefined, `no price for ${record.model}`)
-  return BigInt(record.requestBytes) * prices.input + BigInt(maxTokens) * prices.output
+  return BigInt(record.requestBytes + 2_000) * prices.input + BigInt(maxTokens) * prices.output
 }
 
 /** The number that the sandbox put into its request id, by which its record is found. */

@@ -16,11 +16,10 @@ import type { HealthPlace } from '../health/health-place.ts'
 
 /** Generous for a question of one word and one token of answer; vendors add their own prompts. */
 const checkBounds = {
-  inputTokensEstimate: 64,
-  promptTokensUsual: 64,
+  promptTokensLikely: 64,
+  inputTokensMax: 16_384,
   maxOutputTokens: 1_024,
   choiceCount: 1,
-  bodyBytes: 1_024,
 }
 
 /** Undefined where the model has no price, or the counts make no sense. */

@@ -11,14 +11,13 @@ import {
   listedModels,
   messageFields,
   requestedService,
-  type BillableFeatures,
-  type PayloadEstimate,
+  unlimitedTools,
   type RequestRules,
 } from '../fields.ts'
-import type { OperatorFeature, RequestFacts, Span } from '../format.ts'
+import type { OperatorFeature, RequestExtras, RequestFacts, Span } from '../format.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 import { readJson } from '../json-reader.ts'
-import { PayloadSum } from '../payloads.ts'
+import { isCompressedAudio, PayloadSum } from '../payloads.ts'
 import { splice, type Edit } from '../scan.ts'
 
 export const chatRules: RequestRules = {
@@ -27,7 +26,6 @@ export const chatRules: RequestRules = {
   isNullAbsent: true,
   hasChoices: true,
   hasOutput: true,
-  toolPromptTokens: 0,
   findPromptFault: findMessagesFault,
   estimatePayloads,
   findOperatorFeatures,
@@ -37,65 +35,53 @@ export const chatRules: RequestRules = {
     const tier = body['service_tier']
     return requestedService({ tier: tier === 'fast' ? 'priority' : tier })
   },
-  asksOneHourCache: () => false,
 }
 
-const imageTokens = 1500
-
 /** Only parts where the vendor looks for a payload count: a long string elsewhere is text. */
-function estimatePayloads(body: JsonObject): PayloadEstimate {
+function estimatePayloads(body: JsonObject): PayloadSum {
   const sum = new PayloadSum()
   for (const item of asArray(body['messages']) ?? []) {
     const message = asObject(item) ?? {}
-    const { content } = message
-    if (typeof content === 'string') sum.addText(content)
-    for (const part of asArray(content) ?? []) addPart(sum, asObject(part) ?? {})
+    const { content, images, audio, ...more } = message
+    sum.addText(content)
+    for (const part of asArray(content) ?? []) addPart(sum, part)
+    for (const image of asArray(images) ?? []) addPart(sum, image)
     for (const call of asArray(message['tool_calls']) ?? [])
       sum.addText(asObject(call)?.['function'])
+    // An earlier spoken answer: the conversation has the vendor's id and not the audio.
+    if (isAsked(audio)) sum.addEarlierAnswer()
+    sum.addUnknownIn(more)
   }
   return sum
 }
 
-function addPart(sum: PayloadSum, part: JsonObject): void {
-  switch (part['type']) {
-    case 'image_url': {
-      const image = part['image_url']
-      sum.addImage(dataUrlLength(asObject(image)?.['url'] ?? image), imageTokens)
-      return
-    }
-    case 'input_audio': {
-      const audio = asObject(part['input_audio'])
-      const data = audio?.['data']
-      sum.addAudio(typeof data === 'string' ? data.length : 0, isCompressedAudio(audio?.['format']))
-      return
-    }
-    case 'file': {
-      const file = asObject(part['file'])
-      const data = file?.['file_data']
-      if (typeof file?.['file_id'] === 'string') sum.isInAccount = true
-      sum.addDocument(typeof data === 'string' && !isAddress(data) ? data.length : 0)
-      return
-    }
-    default:
-      sum.addText(part['text'])
-  }
+/** Types of parts that are text. The text of a list is one element, counted together. */
+const textParts: ReadonlySet<unknown> = new Set(['text', 'refusal', 'thinking'])
+
+function addPart(sum: PayloadSum, item: unknown): void {
+  sum.addText(item)
+  const part = asObject(item)
+  if (part === undefined) return
+  for (const name of ['text', 'thinking', 'refusal']) sum.addText(part[name])
+  const image = part['image_url']
+  const audio = part['input_audio']
+  const file = part['file']
+  if (image !== undefined) sum.addImageAt(asObject(image)?.['url'] ?? image)
+  if (audio !== undefined) sum.addAudio(asObject(audio)?.['data'], asObject(audio)?.['format'])
+  if (file !== undefined) addFile(sum, file)
+  const isKnown =
+    textParts.has(part['type']) ||
+    (part['type'] === 'image_url' && image !== undefined) ||
+    (part['type'] === 'input_audio' && audio !== undefined) ||
+    (part['type'] === 'file' && file !== undefined)
+  if (!isKnown) sum.addUnknown()
+  sum.addUnknownIn({ ...part, file: undefined })
 }
 
-/** An image given by its address has no bytes in the body. */
-function dataUrlLength(url: unknown): number {
-  return typeof url === 'string' && url.startsWith('data:') ? url.length : 0
-}
-
-/** Some servers take an address where others take the content. */
-function isAddress(data: string): boolean {
-  return /^\s*(?:https?|ftp|gs|s3):/i.test(data)
-}
-
-export const uncompressedFormats: ReadonlySet<string> = new Set(['wav', 'pcm16'])
-
-/** `format` is what a request names for audio, in its prompt or for the answer. */
-function isCompressedAudio(format: unknown): boolean {
-  return typeof format === 'string' && !uncompressedFormats.has(format)
+function addFile(sum: PayloadSum, file: unknown): void {
+  const { file_id: id, file_data: data } = asObject(file) ?? {}
+  if (typeof id === 'string') sum.isInAccount = true
+  sum.addDocument(data)
 }
 
 /** Searches and moderation are billed by the call, which no usage object shows. */
@@ -109,21 +95,18 @@ function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
 
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom'])
 
-function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
+function findBillableFeatures(body: JsonObject): RequestExtras | undefined {
   const asksAudioOutput = asArray(body['modalities'])?.includes('audio') === true
   const hasServerTools =
     isAsked(body['web_search_options']) ||
     asksAggregatorWork(body) ||
     (asArray(body['tools']) ?? []).some(isServerTool)
   const otherModels = listedModels(body)
-  const hasStoredPrompt = (asArray(body['messages']) ?? []).some(isStoredSpeech)
-  const isPlain = !asksAudioOutput && !hasServerTools && !hasStoredPrompt
-  if (isPlain && otherModels.length === 0) return undefined
+  if (!asksAudioOutput && !hasServerTools && otherModels.length === 0) return undefined
   return {
     asksAudioOutput,
     isSpeechCompressed: asksAudioOutput && isCompressedAudio(asObject(body['audio'])?.['format']),
-    hasServerTools,
-    hasStoredPrompt,
+    ...(hasServerTools && { serverTools: unlimitedTools }),
     webSearchesMax: 0,
     otherModels,
   }
@@ -132,11 +115,6 @@ function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
 function isServerTool(tool: unknown): boolean {
   const type = asText(asObject(tool)?.['type'])
   return type !== undefined && !clientTools.has(type)
-}
-
-/** An earlier spoken answer: the conversation has the vendor's id and not the audio. */
-function isStoredSpeech(message: unknown): boolean {
-  return asText(asObject(asObject(message)?.['audio'])?.['id']) !== undefined
 }
 
 const usageField: ReadonlySet<string> = new Set(['include_usage'])

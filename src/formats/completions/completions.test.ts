@@ -37,10 +37,10 @@ describe('a request for completions', () => {
   })
 
   test('counts tokens of the prompt exactly, and texts as text', () => {
-    assert.equal(factsOf({ ...plain, prompt: [1, 2, 333_333] }).promptTokensUsual, 3)
-    assert.equal(factsOf({ ...plain, prompt: 'x'.repeat(42) }).promptTokensUsual, 10)
+    assert.equal(factsOf({ ...plain, prompt: [1, 2, 333_333] }).prompt.likely, 3)
+    assert.equal(factsOf({ ...plain, prompt: 'x'.repeat(42) }).prompt.likely, 10)
     const suffix = 'x'.repeat(84)
-    assert.equal(factsOf({ ...plain, prompt: 'x'.repeat(42), suffix }).promptTokensUsual, 30)
+    assert.equal(factsOf({ ...plain, prompt: 'x'.repeat(42), suffix }).prompt.likely, 30)
     for (const prompt of [undefined, null])
       assert.equal(factsOf({ model: 'm', prompt }).choiceCount, 1)
   })

@@ -9,7 +9,7 @@ import {
   aggregatorFields,
   fault,
   findAggregatorWork,
-  noFeatures,
+  noExtras,
   type RequestRules,
 } from '../fields.ts'
 import type { ForwardedOperation } from '../format.ts'
@@ -41,7 +41,6 @@ const completionsRules: RequestRules = {
   hasChoices: true,
   hasBestOf: true,
   hasOutput: true,
-  toolPromptTokens: 0,
   findPromptFault(body, source) {
     // The vendor takes a request without a prompt as one that begins a new text.
     if (body['prompt'] === undefined || body['prompt'] === null) return undefined
@@ -60,10 +59,9 @@ const completionsRules: RequestRules = {
   findOperatorFeatures: () => [],
   findBillableFeatures(body) {
     const features = findAggregatorWork(body)
-    return body['max_tokens'] === 0 ? { ...noFeatures, ...features, asksNoOutput: true } : features
+    return body['max_tokens'] === 0 ? { ...noExtras, ...features, asksNoOutput: true } : features
   },
   findService: (body) => chatRules.findService(body),
-  asksOneHourCache: () => false,
 }
 
 export const completions: ForwardedOperation = {

@@ -28,8 +28,8 @@ describe('a request for embeddings', () => {
     assert.equal(facts.model, 'e')
     assert.equal(facts.isStream, false)
     assert.equal(facts.choiceCount, 1)
-    assert.equal(facts.promptTokensUsual, 100)
-    assert.ok(facts.inputTokensEstimate >= 140)
+    assert.equal(facts.prompt.likely, 100)
+    assert.ok(facts.prompt.most >= 2_420)
     assert.equal(factsOf({ model: 'e', input: 'x', n: 5, stream: true }).choiceCount, 1)
   })
 
@@ -39,15 +39,13 @@ describe('a request for embeddings', () => {
       [[[1], [], [22, 333_333]], 3],
     ] as const) {
       const facts = factsOf({ model: 'e', input })
-      assert.equal(facts.promptTokensUsual, count)
-      const rest = JSON.stringify({ model: 'e', input: '' }).length
-      assert.ok(facts.inputTokensEstimate - count <= rest / 3)
+      assert.equal(facts.prompt.likely, count)
     }
   })
 
   test('estimates many texts like one', () => {
     const input = Array.from({ length: 100 }, () => 'word'.repeat(21))
-    assert.equal(factsOf({ model: 'e', input }).promptTokensUsual, 2_000)
+    assert.equal(factsOf({ model: 'e', input }).prompt.likely, 2_000)
   })
 
   test('is refused without a usable input, and with too many texts', () => {

@@ -19,7 +19,6 @@ const embeddingsRules: RequestRules = {
   isNullAbsent: true,
   hasChoices: false,
   hasOutput: false,
-  toolPromptTokens: 0,
   findPromptFault(_body, source) {
     const prompt = readTextPrompt(source, 'input')
     if (prompt === undefined)
@@ -33,7 +32,6 @@ const embeddingsRules: RequestRules = {
   findOperatorFeatures: () => [],
   findBillableFeatures: findAggregatorWork,
   findService: () => undefined,
-  asksOneHourCache: () => false,
 }
 
 export const embeddings: ForwardedOperation = {

@@ -15,7 +15,7 @@ import { classifyMessagesEvent } from './errors.ts'
 import { MessagesUsage } from './usage.ts'
 
 export function openMessagesMeter(facts: RequestFacts): StreamMeter {
-  return new StreamGate(new MessagesReader(facts.asksOneHourCache))
+  return new StreamGate(new MessagesReader(facts.cacheWrite === 'long'))
 }
 
 export function readMessagesAnswer(body: Buffer, facts: RequestFacts): AnswerReading {
@@ -25,7 +25,7 @@ export function readMessagesAnswer(body: Buffer, facts: RequestFacts): AnswerRea
   if (answer['type'] === 'error' || asObject(answer['error']) !== undefined) {
     return { kind: 'not_the_format' }
   }
-  const gathered = new GatheredAnswer(facts.asksOneHourCache)
+  const gathered = new GatheredAnswer(facts.cacheWrite === 'long')
   gathered.readMessage(answer)
   if (gathered.hasFailed) return { kind: 'error', error: reportedFailure }
   gathered.usage.apply(answer['usage'], 'answer')

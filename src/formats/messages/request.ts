@@ -10,11 +10,10 @@ import {
   listedModels,
   messageFields,
   requestedService,
-  type BillableFeatures,
-  type PayloadEstimate,
+  toolUses,
   type RequestRules,
 } from '../fields.ts'
-import type { OperatorFeature } from '../format.ts'
+import type { OperatorFeature, RequestExtras } from '../format.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 import { PayloadSum } from '../payloads.ts'
 
@@ -24,7 +23,6 @@ export const messagesRules: RequestRules = {
   isNullAbsent: false,
   hasChoices: false,
   hasOutput: true,
-  toolPromptTokens: 800,
   findPromptFault: findMessagesFault,
   estimatePayloads,
   findOperatorFeatures,
@@ -35,20 +33,13 @@ export const messagesRules: RequestRules = {
       speed: body['speed'],
       geo: body['inference_geo'],
     }),
-  asksOneHourCache: (text) =>
-    (text.includes('1h"') && /"ttl"\s*:\s*"1h"/.test(text)) ||
-    (text.includes('\\u00') && escapedOneHour.test(text)),
+  longCacheWrite: /"ttl"\s*:\s*"1h"/,
 }
 
-/** The same in any spelling that JSON allows for its letters. */
-const escapedOneHour = /"(?:t|\\u0074){2}(?:l|\\u006[cC])"\s*:\s*"(?:1|\\u0031)(?:h|\\u0068)"/
-
-/** The most tokens that any current model of this format makes of one image. */
-const imageTokens = 4784
-
 /** Only blocks where the vendor looks for a payload count: a long string elsewhere is text. */
-function estimatePayloads(body: JsonObject): PayloadEstimate {
+function estimatePayloads(body: JsonObject): PayloadSum {
   const sum = new PayloadSum()
+  if (isAsked(body['thread']) || isAsked(body['container'])) sum.addEarlierAnswer()
   addContent(sum, body['system'])
   for (const message of asArray(body['messages']) ?? []) {
     addContent(sum, asObject(message)?.['content'])
@@ -59,6 +50,10 @@ function estimatePayloads(body: JsonObject): PayloadEstimate {
 /** The text of a block, the thinking of an earlier answer, the input of a tool. */
 const textFields = ['text', 'thinking', 'name', 'input']
 
+/** Blocks that are text, and those around a result of a tool. */
+const textBlocks =
+  /^((redacted_)?thinking|text|compaction|search_result|web_(search|fetch)_result|([a-z]+_)*tool_(use|result)|([a-z]+_)*tool_result_error)$/
+
 /**
  * Tool results and documents contain content of their own, a list or (in the vendor's own tools) a single
  * block; the body's depth is bounded already.
@@ -67,25 +62,33 @@ function addContent(sum: PayloadSum, content: unknown): void {
   for (const item of asArray(content) ?? [content]) {
     sum.addText(item)
     const block = asObject(item)
-    if (block === undefined) continue
-    const source = asObject(block['source'])
-    if (typeof (source ?? block)['file_id'] === 'string') sum.isInAccount = true
-    if (block['type'] === 'image') sum.addImage(base64Length(source), imageTokens)
-    else if (block['type'] === 'document') addDocument(sum, source)
-    else if (block['content'] !== undefined) addContent(sum, block['content'])
-    else for (const name of textFields) sum.addText(block[name])
+    if (block !== undefined) addBlock(sum, block)
   }
+}
+
+function addBlock(sum: PayloadSum, block: JsonObject): void {
+  const type = asText(block['type']) ?? ''
+  const source = asObject(block['source'])
+  if (typeof (source ?? block)['file_id'] === 'string') sum.isInAccount = true
+  if (type === 'image') addImage(sum, source)
+  else if (type === 'document') addDocument(sum, source)
+  else if (source !== undefined || !textBlocks.test(type)) sum.addUnknown()
+  addContent(sum, block['content'])
+  for (const name of textFields) sum.addText(block[name])
+  sum.addUnknownIn(block)
+}
+
+function addImage(sum: PayloadSum, source: JsonObject | undefined): void {
+  const { type, media_type: media, data, url } = source ?? {}
+  if (type === 'base64' && typeof data === 'string' && asText(media)?.startsWith('image/') === true)
+    sum.addImage(data.length)
+  else sum.addImageAt(type === 'url' ? url : undefined)
 }
 
 function addDocument(sum: PayloadSum, source: JsonObject | undefined): void {
   if (source?.['type'] === 'text') sum.addText(source['data'])
   else if (source?.['type'] === 'content') addContent(sum, source['content'])
-  else sum.addDocument(base64Length(source))
-}
-
-function base64Length(source: JsonObject | undefined): number {
-  const data = source?.['type'] === 'base64' ? source['data'] : undefined
-  return typeof data === 'string' ? data.length : 0
+  else sum.addDocument(source?.['type'] === 'base64' ? source['data'] : undefined)
 }
 
 /** Code execution is billed by the time its container runs, which no usage object shows. */
@@ -102,12 +105,8 @@ function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
 
 /** Tools with a `type` that the client runs all the same; the vendor runs every other type. */
 const clientTools = /^(custom$|bash_|computer_|memory_|text_editor_)/
-/** For a search tool without a limit of its own. */
-const usualSearchesMax = 10
-/** The gateway believes no answer that reports more; a larger limit holds no more money. */
-const searchesMax = 200
 
-function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
+function findBillableFeatures(body: JsonObject): RequestExtras | undefined {
   const tools = asArray(body['tools'])?.map((tool) => asObject(tool) ?? {}) ?? []
   const serverTools = tools.filter(isServerTool)
   const otherModels = [
@@ -115,18 +114,15 @@ function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
     ...serverTools.map((tool) => tool['model']),
     ...listedModels(body),
   ].filter((model) => typeof model === 'string')
-  const hasServerTools =
-    serverTools.length > 0 ||
-    (asArray(body['mcp_servers'])?.length ?? 0) > 0 ||
-    asksAggregatorWork(body)
-  const hasStoredPrompt = isAsked(body['thread']) || isAsked(body['container'])
-  if (!hasServerTools && !hasStoredPrompt && otherModels.length === 0) return undefined
+  const limits = serverTools.map((tool) => tool['max_uses'])
+  if ((asArray(body['mcp_servers'])?.length ?? 0) > 0 || asksAggregatorWork(body))
+    limits.push(undefined)
+  if (limits.length === 0 && otherModels.length === 0) return undefined
   return {
     asksAudioOutput: false,
     isSpeechCompressed: false,
-    hasServerTools,
-    hasStoredPrompt,
-    webSearchesMax: serverTools.reduce((sum, tool) => sum + searchesOf(tool), 0),
+    ...(limits.length > 0 && { serverTools: toolUses(limits) }),
+    webSearchesMax: toolUses(serverTools.filter(isSearch).map((tool) => tool['max_uses'])).uses,
     otherModels,
   }
 }
@@ -136,9 +132,6 @@ function isServerTool(tool: JsonObject): boolean {
   return type !== undefined && !clientTools.test(type)
 }
 
-function searchesOf(tool: JsonObject): number {
-  if (asText(tool['type'])?.startsWith('web_search') !== true) return 0
-  const given = tool['max_uses']
-  const limit = typeof given === 'number' && given >= 0 ? Math.ceil(given) : usualSearchesMax
-  return Math.min(limit, searchesMax)
+function isSearch(tool: JsonObject): boolean {
+  return asText(tool['type'])?.startsWith('web_search') === true
 }

@@ -125,21 +125,21 @@ describe('the fields', () => {
 
   test('a long lifetime of the prompt’s cache is part of the hold', () => {
     const cached = { ...plain, prompt_cache_options: { ttl: '12h' } }
-    assert.equal(factsOf(cached).asksOneHourCache, true)
-    assert.equal(factsOf(plain).asksOneHourCache, false)
+    assert.equal(factsOf(cached).cacheWrite, 'long')
+    assert.equal(factsOf(plain).cacheWrite, undefined)
     for (const [letter, escaped] of [
       ['t', 't\\u0074l'],
       ['1', '\\u0031'],
     ] as const) {
       const text = JSON.stringify(cached).replace(letter === 't' ? 'ttl' : '1', escaped)
-      assert.equal(factsOf(text).asksOneHourCache, true, text)
+      assert.equal(factsOf(text).cacheWrite, 'long', text)
     }
   })
 })
 
 describe('the estimate', () => {
   function usualOf(body: object): number {
-    return factsOf({ model: 'm', ...body }).promptTokensUsual
+    return factsOf({ model: 'm', ...body }).prompt.likely
   }
 
   test('counts the text of every kind of item', () => {
@@ -188,21 +188,10 @@ describe('the estimate', () => {
     ]
     for (const item of places) {
       const facts = factsOf({ model: 'm', input: [item] })
-      assert.ok(facts.inputTokensEstimate < 1_700, JSON.stringify(item).slice(0, 60))
-      assert.ok(facts.extras.payloadTokensMax > 0)
+      const { likely, most, images } = facts.prompt
+      assert.ok(likely >= 1_500 && likely < 1_700, JSON.stringify(item).slice(0, 60))
+      assert.ok(most < 2_300 && images === 1)
     }
-    const file = { type: 'input_file', filename: 'a.pdf', file_data: image }
-    const document = factsOf({ model: 'm', input: [{ role: 'user', content: [file] }] })
-    assert.ok(document.inputTokensEstimate >= 3_000 && document.inputTokensEstimate < 12_000)
-    assert.equal(document.extras.hasRemoteDocuments, false)
-    const remote = { type: 'input_file', file_url: 'https://example.com/a.pdf' }
-    const byAddress = { model: 'm', input: [{ role: 'user', content: [remote] }] }
-    assert.equal(factsOf(byAddress).extras.hasRemoteDocuments, true)
-    assert.match(faultOf(byAddress, { allowed: ['no_documents_by_url'] }), /by address/)
-    const audio = { type: 'input_audio', input_audio: { data: 'A'.repeat(64_000), format: 'wav' } }
-    assert.ok(
-      factsOf({ model: 'm', input: [{ role: 'user', content: [audio] }] }).extras.audioTokens > 0,
-    )
   })
 })
 
@@ -311,7 +300,7 @@ describe('what acts on the operator’s account', () => {
         { type: 'shell', environment: { type: 'local' } },
       ],
     })
-    assert.equal(facts.extras.hasServerTools, false)
+    assert.equal(facts.extras.serverTools, undefined)
   })
 
   test('the hold covers as many uses as the request allows', () => {
@@ -319,7 +308,9 @@ describe('what acts on the operator’s account', () => {
     const allowed = ['web_search', 'file_search', 'mcp'] as const
     const usesOf = (limit?: number): unknown[] => {
       const { extras } = factsOf({ ...plain, tools, max_tool_calls: limit }, { allowed })
-      assert.equal(extras.hasServerTools, true)
+      const { uses, isLimited } = extras.serverTools ?? {}
+      assert.equal(uses, extras.webSearchesMax)
+      assert.equal(isLimited, limit !== undefined)
       return [extras.webSearchesMax, extras.vendorTools]
     }
     assert.deepEqual(usesOf(3), [3, { file_search: 3 }])
@@ -456,7 +447,7 @@ test('a body of any shape is read or refused, and no more', () => {
         { allowed: features },
       )
       if ('kind' in facts) assert.equal(typeof facts.message, 'string')
-      else assert.ok(facts.inputTokensEstimate >= 0 && facts.promptTokensUsual >= 0)
+      else assert.ok(facts.prompt.likely >= 0 && facts.prompt.most >= facts.prompt.likely / 5)
     }),
     { numRuns: 500 },
   )

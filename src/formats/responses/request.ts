@@ -3,7 +3,6 @@
  * the vendor runs itself, and the features that act on the operator's account. state.ts reads what it names
  * of earlier answers.
  */
-import { uncompressedFormats } from '../chat/request.ts'
 import {
   asksAggregatorWork,
   fault,
@@ -11,15 +10,15 @@ import {
   listedModels,
   requestedService,
   responsesFields,
-  type BillableFeatures,
+  toolUses,
+  withoutEscapes,
   type BodyText,
-  type PayloadEstimate,
   type RequestRules,
 } from '../fields.ts'
-import type { OperatorFeature, RequestFault } from '../format.ts'
+import type { OperatorFeature, RequestExtras, RequestFault } from '../format.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 import { PayloadSum } from '../payloads.ts'
-import { findResponsesState } from './state.ts'
+import { findResponsesState, isKnownItem } from './state.ts'
 
 export const responsesRules: RequestRules = {
   fields: responsesFields,
@@ -27,7 +26,6 @@ export const responsesRules: RequestRules = {
   isNullAbsent: true,
   hasChoices: false,
   hasOutput: true,
-  toolPromptTokens: 0,
   findPromptFault,
   findState: findResponsesState,
   estimatePayloads,
@@ -38,13 +36,8 @@ export const responsesRules: RequestRules = {
     return requestedService({ tier: tier === 'fast' ? 'priority' : tier })
   },
   // The price class of the longer lifetime of a cache write.
-  asksOneHourCache: (text) =>
-    /"ttl"\s*:\s*"12h"/.test(text) || (text.includes('\\u00') && escapedTwelveHours.test(text)),
+  longCacheWrite: /"ttl"\s*:\s*"12h"/,
 }
-
-/** The same in any spelling that JSON allows for its letters. */
-const escapedTwelveHours =
-  /"(?:t|\\u0074){2}(?:l|\\u006[cC])"\s*:\s*"(?:1|\\u0031)(?:2|\\u0032)(?:h|\\u0068)"/
 
 /** Any of these can stand in for `input`. */
 const inputSources = ['previous_response_id', 'conversation', 'prompt'] as const
@@ -75,16 +68,16 @@ function isItem(item: unknown): boolean {
   return item === null || Object.getPrototypeOf(item) === Object.prototype
 }
 
-const imageTokens = 1500
-
-function estimatePayloads(body: JsonObject, source: BodyText): PayloadEstimate {
+function estimatePayloads(body: JsonObject, source: BodyText): PayloadSum {
   const sum = new PayloadSum()
   if (fillsPromptWithFile(source)) sum.isInAccount = true
+  if (isAsked(body['prompt']) || isAsked(body['conversation'])) sum.addEarlierAnswer()
   sum.addText(body['instructions'])
   sum.addText(body['input'])
-  for (const item of itemsOf(body)) addItem(sum, item)
+  for (const item of asArray(body['input']) ?? []) addItem(sum, item)
   for (const tool of toolsOf(body)) {
-    addImage(sum, asObject(tool['input_image_mask']))
+    const mask = asObject(tool['input_image_mask'])
+    if (mask !== undefined) sum.addImageAt(mask['image_url'])
     if (
       namesFile(tool) ||
       hasFiles(asObject(tool['container'])) ||
@@ -99,11 +92,7 @@ function estimatePayloads(body: JsonObject, source: BodyText): PayloadEstimate {
 function fillsPromptWithFile({ text, spans }: BodyText): boolean {
   const span = spans.get('prompt')
   if (span === undefined) return false
-  const prompt = text.slice(span.start, span.end)
-  const unescaped = prompt.replace(/\\u00([3-7][\da-f])/gi, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
-  return /"file_id"\s*:\s*"/i.test(unescaped)
+  return /"file_id"\s*:\s*"/i.test(withoutEscapes(text.slice(span.start, span.end)))
 }
 
 /** The text of an item, also of those that earlier answers had. */
@@ -117,13 +106,18 @@ const textFields = [
   'encrypted_content',
 ]
 
-function addItem(sum: PayloadSum, item: JsonObject): void {
+function addItem(sum: PayloadSum, given: unknown): void {
+  sum.addText(given)
+  const item = asObject(given)
+  if (item === undefined) return
   if (namesFile(item)) sum.isInAccount = true
   for (const name of textFields) sum.addText(item[name])
   for (const name of ['content', 'summary', 'output'] as const) addContent(sum, item[name])
-  const { result } = item
-  if (item['type'] !== 'image_generation_call') sum.addText(result)
-  else if (typeof result === 'string') sum.addImage(result.length, imageTokens)
+  const { type, result } = item
+  if (type !== 'image_generation_call') sum.addText(result)
+  else if (typeof result === 'string') sum.addImage(result.length)
+  if (!isKnownItem(type)) sum.addUnknown()
+  sum.addUnknownIn(item)
 }
 
 /** Text, a list of parts, or the one part of a screenshot. */
@@ -135,38 +129,22 @@ function addContent(sum: PayloadSum, content: unknown): void {
   }
 }
 
-function addPart(sum: PayloadSum, part: JsonObject): void {
-  if (namesFile(part)) sum.isInAccount = true
-  switch (part['type']) {
-    case 'input_image':
-    case 'computer_screenshot':
-      addImage(sum, part)
-      return
-    case 'input_audio': {
-      const audio = asObject(part['input_audio'])
-      const { data, format } = audio ?? {}
-      const isCompressed = typeof format === 'string' && !uncompressedFormats.has(format)
-      sum.addAudio(typeof data === 'string' ? data.length : 0, isCompressed)
-      return
-    }
-    case 'input_file': {
-      const data = part['file_data']
-      sum.addDocument(typeof data === 'string' ? data.length : 0)
-      return
-    }
-    default:
-      sum.addText(part['text'])
-      sum.addText(part['refusal'])
-      sum.addText(part['encrypted_content'])
-  }
-}
+const textParts = /^(input_|output_|summary_|reasoning_)?text$|^(refusal|encrypted_content)$/
+const imageParts: ReadonlySet<unknown> = new Set(['input_image', 'computer_screenshot'])
 
-/** An image is data, an address, or a file of the account. */
-function addImage(sum: PayloadSum, image: JsonObject | undefined): void {
-  if (image === undefined) return
-  const given = image['image_url']
-  const url = asObject(given)?.['url'] ?? given
-  sum.addImage(typeof url === 'string' && url.startsWith('data:') ? url.length : 0, imageTokens)
+function addPart(sum: PayloadSum, part: JsonObject): void {
+  const { type, image_url: image, input_audio: audio, file_data: data } = part
+  if (namesFile(part)) sum.isInAccount = true
+  for (const name of ['text', 'refusal', 'encrypted_content']) sum.addText(part[name])
+  if (image !== undefined || imageParts.has(type)) sum.addImageAt(asObject(image)?.['url'] ?? image)
+  if (audio !== undefined) sum.addAudio(asObject(audio)?.['data'], asObject(audio)?.['format'])
+  if (type === 'input_file') return sum.addDocument(data)
+  const isKnown =
+    imageParts.has(type) ||
+    (type === 'input_audio' && audio !== undefined) ||
+    textParts.test(asText(type) ?? '')
+  if (!isKnown) sum.addUnknown()
+  sum.addUnknownIn(part)
 }
 
 /** In whatever kind of part, or right within it. */
@@ -179,13 +157,9 @@ function hasFiles(container: JsonObject | undefined): boolean {
   return (asArray(container?.['file_ids'])?.length ?? 0) > 0
 }
 
-function itemsOf(body: JsonObject): readonly JsonObject[] {
-  return objectsIn(body['input'])
-}
-
 /** All tools, also those that items bring along and those within a namespace. */
 function toolsOf(body: JsonObject): readonly JsonObject[] {
-  const lists = [body['tools'], ...itemsOf(body).map((item) => item['tools'])]
+  const lists = [body['tools'], ...objectsIn(body['input']).map((item) => item['tools'])]
   const tools = lists.flatMap(objectsIn)
   // The loop reaches what it adds: a namespace can have another one.
   for (const tool of tools) for (const inner of objectsIn(tool['tools'])) tools.push(inner)
@@ -265,12 +239,7 @@ function asksPreparation(body: JsonObject): boolean {
   return generate !== true || isAsked(asObject(body['prompt_cache_options'])?.['prewarm'])
 }
 
-/** For a request that has no limit. */
-const usualUsesMax = 10
-/** The gateway believes no answer that reports more; a larger limit holds no more money. */
-const usesMax = 200
-
-function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
+function findBillableFeatures(body: JsonObject): RequestExtras | undefined {
   const asksAudioOutput = asArray(body['modalities'])?.includes('audio') === true
   const run = new Set(
     toolsOf(body)
@@ -278,25 +247,21 @@ function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
       .filter((tool) => tool !== undefined),
   )
   const hasServerTools = run.size > 0 || asksAggregatorWork(body)
-  const hasStoredPrompt = isAsked(body['prompt']) || isAsked(body['conversation'])
   const otherModels = listedModels(body)
   const asksNoOutput = asksPreparation(body)
-  const isPlain = !asksAudioOutput && !asksNoOutput && !hasServerTools && !hasStoredPrompt
+  const isPlain = !asksAudioOutput && !asksNoOutput && !hasServerTools
   if (isPlain && otherModels.length === 0) return undefined
-  const limit = body['max_tool_calls']
-  const uses =
-    typeof limit === 'number' && limit >= 0
-      ? Math.min(Math.max(Math.ceil(limit), 1), usesMax)
-      : usualUsesMax
+  const serverTools = toolUses([body['max_tool_calls']])
   const others = ['file_search', 'code_interpreter', 'image_generation'] as const
-  const billed = others.filter((tool) => run.has(tool)).map((tool) => [tool, uses] as const)
+  const billed = others
+    .filter((tool) => run.has(tool))
+    .map((tool) => [tool, serverTools.uses] as const)
   return {
     asksAudioOutput,
     ...(asksNoOutput && { asksNoOutput }),
     isSpeechCompressed: false,
-    hasServerTools,
-    hasStoredPrompt,
-    webSearchesMax: run.has('web_search') ? uses : 0,
+    ...(hasServerTools && { serverTools }),
+    webSearchesMax: run.has('web_search') ? serverTools.uses : 0,
     ...(billed.length > 0 && { vendorTools: Object.fromEntries(billed) }),
     otherModels,
   }

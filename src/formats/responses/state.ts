@@ -46,6 +46,12 @@ const contentFields: Readonly<Record<string, string>> = {
 /** These name nothing; an id of theirs is the client's own. */
 const plainTypes: ReadonlySet<unknown> = new Set(['compaction_trigger', 'mcp_approval_response'])
 
+/** Whether a type of item is one whose content is in the body. */
+export function isKnownItem(type: unknown): boolean {
+  const name = asText(type) ?? 'message'
+  return Object.hasOwn(contentFields, name) || name === 'mcp_approval_response'
+}
+
 /** Returns the id under which encrypted content is known: its hash, of the bytes of its text. */
 export function encryptedId(content: string | Buffer): string {
   return hash('sha256', content, 'base64url')
