@@ -140,7 +140,7 @@ function streamSettings(
   { thinks }: Model,
   settings: RelayServices['settings'],
 ): RelayServices['settings'] {
-  if (!thinks) return settings
+  if (thinks !== true) return settings
   return { ...settings, idleTimeoutMs: Math.max(settings.idleTimeoutMs, thinkingIdleMs) }
 }
 

@@ -6,6 +6,7 @@
 import { errorCatalogue } from '../base/error-catalogue.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
+import { findNamedModel } from '../channels/model-names.ts'
 import type {
   ErrorToShow,
   ForwardedOperation,
@@ -71,8 +72,9 @@ export function ownReply(
   modelId: string | undefined,
 ): Reply {
   if (operation.kind === 'warm_up') return warmUpReply(identified)
-  const decodedId = modelId === undefined ? undefined : decode(modelId)
-  const body = operation.answer(servedModels(identified), decodedId)
+  const asked = modelId === undefined ? undefined : decode(modelId)
+  const named = findNamedModel(identified.snapshot.models, asked ?? '')?.id
+  const body = operation.answer(servedModels(identified), named ?? asked)
   if (body !== undefined) return { status: 200, headers: jsonHeaders(identified), body }
   const list = `GET /${identified.vendor.name}/v1/models`
   return errorReply(

@@ -7,6 +7,7 @@ import type { Principal } from '../access/key.ts'
 import type { BodyRoom } from '../access/limits.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
+import { findNamedModel } from '../channels/model-names.ts'
 import { offeredOperations, offers } from '../channels/offer.ts'
 import type { ForwardedOperation, RequestFacts, VendorOperation } from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
@@ -192,7 +193,7 @@ export function findModel(
   modelId: string,
 ): FoundModel | ModelRefusal {
   const { snapshot, vendor, principal, startedAtMs } = identified
-  const model = snapshot.models.get(modelId)
+  const model = findNamedModel(snapshot.models, modelId)
   const prices = model === undefined ? undefined : pricesAt(model.prices, startedAtMs)
   // A model without a price in force is not served: it must never run for nothing.
   if (model === undefined || prices === undefined || model.vendor !== vendor.name)
@@ -200,13 +201,13 @@ export function findModel(
       'relay.model_unknown',
       `There is no model "${printable(modelId)}" here. GET /${vendor.name}/v1/models lists the models.`,
     )
-  if (!mayUse(principal, modelId))
+  if (!mayUse(principal, model.id))
     return {
       ...refuse(
         'access.model_not_allowed',
         `This key may not use the model "${printable(modelId)}".`,
       ),
-      model: modelId,
+      model: model.id,
     }
   if (!offers(model, prices, operation)) return notOffered(model, prices)
   return { kind: 'found', model, prices }

@@ -3,6 +3,7 @@
  * is held. Pure: facts of the request, the model and the prices in, facts for a quote out.
  */
 import type { Channel, Model } from '../channels/channel.ts'
+import { findNamedModel } from '../channels/model-names.ts'
 import { zeroPicos, type Picos } from '../base/money.ts'
 import { quote, type QuoteFacts } from '../metering/charge.ts'
 import { costPricesAt } from '../metering/cost-prices.ts'
@@ -133,7 +134,7 @@ function inputTokensMax(prepared: Prepared): number | undefined {
 }
 
 function modelsOf({ facts, model, snapshot }: Prepared): readonly (Model | undefined)[] {
-  return [model, ...facts.extras.otherModels.map((id) => snapshot.models.get(id))]
+  return [model, ...facts.extras.otherModels.map((name) => findNamedModel(snapshot.models, name))]
 }
 
 /** The prompt is read again for each use of a tool that the vendor runs, and by each other model. */

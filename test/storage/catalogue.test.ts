@@ -218,20 +218,26 @@ test('only vendors of the messages format require max_tokens unless the file say
   assert.deepEqual(await required(given(...other)), [false, true])
 })
 
-test('the most tokens that a model reads stay as stored where the file gives none', async (t) => {
+test('what an import fills in stays as stored where the file does not say it', async (t) => {
   const { apply, snapshot, context } = await openStore(t)
-  await apply(demo)
-  const held = async (): Promise<number | undefined> =>
-    (await snapshot()).models.get('large-1')?.maxInputTokens
-  assert.equal(await held(), undefined)
-  const given = demo.replace('max_output_tokens: 8192', 'max_input_tokens: 1000000')
-  await apply(given)
-  assert.equal(await held(), 1_000_000)
-  await apply(demo)
-  assert.equal(await held(), 1_000_000)
+  const bare = demo.replace('    max_output_tokens: 8192\n', '')
+  const stored = async (): Promise<readonly unknown[]> => {
+    const model = (await snapshot()).models.get('large-1')
+    return [model?.maxInputTokens, model?.maxOutputTokens, model?.dated, model?.thinks]
+  }
+  await apply(bare)
+  assert.deepEqual(await stored(), [undefined, undefined, undefined, undefined])
+  const filled =
+    'max_input_tokens: 1000000\n    max_output_tokens: 8192\n    dated: true\n    thinks: true'
+  await apply(demo.replace('max_output_tokens: 8192', filled))
+  assert.deepEqual(await stored(), [1_000_000, 8192, true, true])
+  assert.equal((await apply(bare)).kind, 'unchanged')
+  assert.deepEqual(await stored(), [1_000_000, 8192, true, true])
   const exported = await exportCatalogue(context)
   assert.match(exported, /max_input_tokens: 1000000/)
   assert.equal((await apply(exported)).kind, 'unchanged')
+  await apply(demo.replace('max_output_tokens: 8192', 'dated: false\n    thinks: false'))
+  assert.deepEqual(await stored(), [1_000_000, 8192, false, false])
 })
 
 test('what a model offers is stored, exported, applied again, and part of the snapshot', async (t) => {
@@ -833,6 +839,10 @@ test('text that is not YAML, repeats keys or is hostile is an error, never a cra
     ['channels: { a: { models: { m: "two words" } } }', /must be the vendor's name for the model/],
     ['channels: { a: { credential: "a\\nb" } }', /must have no spaces, line breaks/],
     ['vendors: { v: { format: chat, default_version: "1" } }', /needs a version_header/],
+    [
+      'models:\n  m: { vendor: beta, dated: true }\n  m-20260115: { vendor: beta }',
+      /^2 models.m.dated: m-20260115 is a model of its own; write dated: false/,
+    ],
   ]
   for (const [text, expected] of cases) {
     const seen = mistakesOf(await apply(text))

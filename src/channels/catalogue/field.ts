@@ -16,6 +16,8 @@ interface Written<Value> {
   isLeftOut?(value: Value): boolean
   /** The default in words, as Markdown. */
   readonly fallback: string
+  /** Set where an entry without the field keeps what is stored; a file then cannot remove it. */
+  readonly isKept?: boolean
 }
 
 /** How the values of a field are written, stored and shown. `kinds.ts` makes the usual ones. */
@@ -95,6 +97,20 @@ export function entrySchema<Table extends WrittenFields>(table: Table): z.ZodTyp
   return z
     .strictObject(shape)
     .transform((form) => mapValues(table, ({ key }) => form[key]) as Values<Table>)
+}
+
+/** Returns an entry of the file with what it keeps of the stored one. */
+export function withKept<Table extends Fields>(
+  table: Table,
+  entry: Values<Table>,
+  stored: Values<Table> | undefined,
+): Values<Table> {
+  const given: Readonly<Record<string, unknown>> = entry
+  const kept: Readonly<Record<string, unknown>> = stored ?? {}
+  const isMissing = ([name, one]: readonly [string, Field]): boolean =>
+    one.isKept === true && given[name] === undefined
+  const missing = Object.entries(table).filter(isMissing)
+  return { ...entry, ...Object.fromEntries(missing.map(([name]) => [name, kept[name]])) }
 }
 
 /** Reads the values of a stored row. */

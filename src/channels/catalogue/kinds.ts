@@ -129,6 +129,13 @@ export function optional<Value, Shown extends z.ZodType>(
   }
 }
 
+/** A field that an entry may leave out: it then keeps what is stored, such as what an import has filled. */
+export function kept<Value, Shown extends z.ZodType>(
+  kind: Kind<Value, Shown>,
+): Kind<Value | undefined, z.ZodNullable<Shown>> {
+  return { ...optional(kind), isKept: true, fallback: 'what is stored' }
+}
+
 /** A field that an entry may leave out: it then means `usual`, and an export leaves `usual` out. */
 export function usually<Value, Shown extends z.ZodType>(
   usual: NoInfer<Value>,

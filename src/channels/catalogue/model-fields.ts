@@ -4,12 +4,12 @@ import { modelOperations } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema, printModelPrices } from '../../metering/price-form.ts'
 import type { ModelPrices } from '../../metering/prices.ts'
 import { field, type WrittenField } from './field.ts'
-import { anyText, duration, flag, optional, text, usually, wholeNumber, words } from './kinds.ts'
+import { anyText, duration, flag, kept, optional, text, wholeNumber, words } from './kinds.ts'
 
 /** The most that a limit on tokens can be. */
 export const tokenLimitMax = 100_000_000
 
-const tokenLimit = optional(wholeNumber({ min: 1, max: tokenLimitMax }))
+const tokenLimit = wholeNumber({ min: 1, max: tokenLimitMax })
 const timeLimit = optional(duration({ min: 10, max: hourMs }))
 
 export const modelFields = {
@@ -20,20 +20,21 @@ export const modelFields = {
   ),
   maxOutputTokens: field(
     'max_output_tokens',
-    tokenLimit,
-    'The most output tokens. It sets the hold of a request without `max_tokens`; without both, 128,000.',
+    kept(tokenLimit),
+    'The most output tokens. It sets the hold of a request without `max_tokens`. `price import` fills it.',
+    { fallback: 'what is stored, else 128,000' },
   ),
-  /** The most tokens that it reads. Undefined in a file: the stored number stays. */
+  /** The most tokens that it reads. */
   maxInputTokens: field(
     'max_input_tokens',
-    tokenLimit,
-    'The most tokens that the model reads. It sets the hold of requests with tools of the vendor or documents by address. `price import` stores it.',
-    { fallback: 'the stored number, else 200,000' },
+    kept(tokenLimit),
+    'The most tokens that the model reads. It sets the hold of requests with tools of the vendor or documents by address. `price import` fills it.',
+    { fallback: 'what is stored, else 200,000' },
   ),
   /** The most tokens that one image counts, which no byte of a body shows. */
   imageTokens: field(
     'image_tokens',
-    tokenLimit,
+    optional(tokenLimit),
     'The most tokens that one image of a request can count on this model. It sets the hold of requests with images.',
     { fallback: '5,000 for messages, else 50,000' },
   ),
@@ -51,11 +52,19 @@ export const modelFields = {
     'How long pings alone keep a begun stream alive.',
     { column: 'ping_timeout_ms', fallback: 'the setting of that name' },
   ),
+  /** It also answers to its id with a date behind it. */
+  dated: field(
+    'dated',
+    kept(flag()),
+    '`true` for a model that also answers to `NAME-YYYYMMDD` and `NAME-YYYY-MM-DD`, at the same prices. The vendor gets the name as the client sent it, unless the channel has another. `price import` fills it.',
+    { fallback: 'what is stored, else `false`' },
+  ),
   /** It may be silent for minutes. */
   thinks: field(
     'thinks',
-    usually(false, flag()),
-    '`true` for a model that may be silent for minutes in the middle of an answer. The gateway then waits for up to 10 minutes, or for `idle_timeout` where that is longer.',
+    kept(flag()),
+    '`true` for a model that may be silent for minutes in the middle of an answer. The gateway then waits for up to 10 minutes, or for `idle_timeout` where that is longer. `price import` fills it.',
+    { fallback: 'what is stored, else `false`' },
   ),
   /** What it offers; absent = all that its prices allow. */
   operations: field(

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { channelFields } from '../../channels/catalogue/channel-fields.ts'
-import { describeEntry } from '../../channels/catalogue/field.ts'
+import { describeEntry, withKept } from '../../channels/catalogue/field.ts'
 import { modelFields } from '../../channels/catalogue/model-fields.ts'
 import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
 import {
@@ -132,8 +132,7 @@ function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
     const prices = planPrices(versions, given, nowMs)
     const row: ModelRow = {
       id,
-      ...entry,
-      maxInputTokens: entry.maxInputTokens ?? old?.maxInputTokens,
+      ...withKept(modelFields, entry, old),
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
     }

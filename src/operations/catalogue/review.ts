@@ -7,6 +7,7 @@ import type { z } from 'zod'
 import { buildIpRanges, isInRanges } from '../../base/ip-address.ts'
 import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
+import { withoutDate } from '../../channels/model-names.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
@@ -76,6 +77,7 @@ export function reviewCatalogue(document: Located): Review {
   for (const [id, model] of models)
     if (vendors.get(model.vendor)?.format === 'messages') checkMessagesModel(id, model, complain)
     else checkOperations(id, model, complain)
+  checkDates(models, complain)
   for (const [name, channel] of channels) {
     checkAddress(name, channel, complain)
     checkCosts(name, { channel, models }, complain)
@@ -95,6 +97,15 @@ function checkOperations(id: string, { operations, prices }: ModelEntry, complai
   for (const [index, operation] of [...(operations ?? [])].entries())
     if (needsOutputPrice(operation))
       complain(['models', id, 'operations', index], `${operation} needs an output price`)
+}
+
+/** A name means one model: an edition with an entry of its own is not an edition of another one, too. */
+function checkDates(models: ReadonlyMap<string, ModelEntry>, complain: Complain): void {
+  for (const id of models.keys()) {
+    const bare = withoutDate(id)
+    if (bare !== undefined && models.get(bare)?.dated === true)
+      complain(['models', bare, 'dated'], `${id} is a model of its own; write dated: false`)
+  }
 }
 
 /** The messages format has one operation, and that makes output. */

@@ -444,7 +444,8 @@ CREATE TABLE model (
   first_event_timeout_ms BIGINT CHECK (first_event_timeout_ms > 0),
   -- How long pings alone keep a stream alive, where it differs from the gateway's setting.
   ping_timeout_ms BIGINT CHECK (ping_timeout_ms > 0),
-  thinks INTEGER NOT NULL DEFAULT 0, -- 1: it may be silent for minutes
+  dated INTEGER, -- 1: it also answers to its id with a date behind it
+  thinks INTEGER, -- 1: it may be silent for minutes
   created_at_ms BIGINT NOT NULL,
   retired_at_ms BIGINT
 );

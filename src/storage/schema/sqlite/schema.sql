@@ -358,7 +358,8 @@ CREATE TABLE model (
   first_event_timeout_ms INTEGER CHECK (first_event_timeout_ms > 0),
   -- How long pings alone keep a stream alive, where it differs from the gateway's setting.
   ping_timeout_ms INTEGER CHECK (ping_timeout_ms > 0),
-  thinks INTEGER NOT NULL DEFAULT 0, -- 1: it may be silent for minutes
+  dated INTEGER, -- 1: it also answers to its id with a date behind it
+  thinks INTEGER, -- 1: it may be silent for minutes
   created_at_ms INTEGER NOT NULL,
   retired_at_ms INTEGER
 ) STRICT;
