@@ -143,7 +143,7 @@ channels:
     const dry = await program.run('price', 'import', 'prices.json', '--dry-run')
     assert.match(
       dry.out,
-      /~ large-1 from .*\n {4}price\.input: 3 → 2\.5\n {4}price\.output: 15 → 10/,
+      /~ large-1 from .*\n {4}dated: – → true\n {4}price\.input: 3 → 2\.5\n {4}price\.output: 15 → 10/,
     )
     assert.match(dry.out, /price\.cache_read: 0\.3 → –/)
     assert.match(dry.out, /note: cache_read has no price in the list/)
@@ -206,6 +206,71 @@ channels:
       assert.match(await taken(none), /Nothing changed/)
     assert.match(await taken('"max_input_tokens": 2e5'), /max_input_tokens: 1000000 → 200000/)
     assert.deepEqual(await program.json<unknown>('price', 'list'), before)
+  })
+
+  test('fills in what the list knows of a model, and leaves what the operator has set', async () => {
+    const models = (fields: string): string => `
+models:
+  new-1: { vendor: beta, price: { input: 1, output: 2 } }
+  set-1: { vendor: beta, ${fields}, price: { input: 1, output: 2 } }
+`
+    const set = 'max_output_tokens: 4096, image_tokens: 900, dated: false, thinks: false'
+    await program.write('filled.yaml', models(set))
+    await program.json('apply', '-f', 'filled.yaml')
+    const entry = `{"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
+      "max_input_tokens": 272000, "max_output_tokens": 128000, "supports_reasoning": true}`
+    await list(`{"new-1": ${entry}, "set-1": ${entry}}`)
+    const dry = await program.run('price', 'import', 'prices.json', '--dry-run')
+    const filled = `~ new-1 from .*
+    max_output_tokens: – → 128000
+    max_input_tokens: – → 272000
+    dated: – → true
+    thinks: – → true
+~ set-1 from .*
+    max_input_tokens: – → 272000
+    note: max_output_tokens stays as it is; the list has 128000
+`
+    assert.match(dry.out, new RegExp(`^${filled}Dry run: nothing changed\\.\\n$`))
+    const versions = await program.json<unknown>('price', 'list')
+    await program.json('price', 'import', 'prices.json')
+    assert.deepEqual(await program.json<unknown>('price', 'list'), versions)
+
+    // A file that was written before the import does not undo it.
+    assert.equal((await program.json('apply', '-f', 'filled.yaml'))['kind'], 'unchanged')
+    const exported = (await program.run('export')).out
+    const numbers = 'max_output_tokens: 128000\n    max_input_tokens: 272000'
+    assert.ok(exported.includes(`${numbers}\n    dated: true\n    thinks: true\n`))
+    await program.write('filled.yaml', models('max_output_tokens: 8192, dated: true'))
+    const { diff } = await program.json<{ diff: readonly { changes: object[] }[] }>(
+      'apply',
+      '-f',
+      'filled.yaml',
+    )
+    assert.deepEqual(
+      diff.map(({ changes }) => changes),
+      [
+        [
+          { field: 'max_output_tokens', from: '4096', to: '8192' },
+          { field: 'image_tokens', from: '900' },
+          { field: 'dated', from: 'false', to: 'true' },
+        ],
+      ],
+    )
+  })
+
+  test('a model with a dated model beside it is not dated', async () => {
+    await program.write(
+      'editions.yaml',
+      `
+models:
+  e-1: { vendor: beta, price: { input: 1, output: 2 } }
+  e-1-20260115: { vendor: beta, price: { input: 1, output: 2 } }
+`,
+    )
+    await program.json('apply', '-f', 'editions.yaml')
+    const entry = '{"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06}'
+    await list(`{"e-1": ${entry}, "e-1-20260115": ${entry}}`)
+    assert.match((await program.run('price', 'import', 'prices.json')).out, /Nothing changed/)
   })
 
   test('takes a model that makes embeddings without a price for output', async () => {

@@ -9,7 +9,6 @@ import { isObject } from '../../base/object.ts'
 import { priceSchema, type PriceForm } from '../../metering/price-form.ts'
 import type { UsageFormat } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
-import { tokenLimitMax } from '../../channels/catalogue/model-fields.ts'
 
 export interface ListedModel {
   /** Its name in the list. */
@@ -59,12 +58,10 @@ function isEntry(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !isDigits(value)
 }
 
-/** Returns how many tokens the model reads; undefined where the list gives no such number. */
-export function inputLimitOf(model: ListedModel): number | undefined {
-  const given = model.fields.get('max_input_tokens')
-  if (!isDigits(given)) return undefined
-  const limit = Number(digitsOf(given))
-  return Number.isSafeInteger(limit) && limit >= 1 && limit <= tokenLimitMax ? limit : undefined
+/** Returns a number of the model that is no price; undefined where the list has none. */
+export function numberIn(model: ListedModel, field: string): number | undefined {
+  const given = model.fields.get(field)
+  return isDigits(given) ? Number(digitsOf(given)) : undefined
 }
 
 interface UnpricedField {

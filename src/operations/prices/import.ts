@@ -1,10 +1,12 @@
 /**
- * Imports prices, and how many tokens a model reads, from the community's list for models of the catalogue.
- * Every price is checked before one is written. The invariant: a version that is or was in force never
- * changes, and what the list does not say (other tiers, speeds, regions) stays.
+ * Imports prices from the community's list for models of the catalogue, and fills in what it knows of them
+ * besides. Every price is checked before one is written. The invariant: a version that is or was in force
+ * never changes, and what the list does not say (other tiers, speeds, regions) stays.
  */
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'
+import { describeEntry } from '../../channels/catalogue/field.ts'
+import { modelFields } from '../../channels/catalogue/model-fields.ts'
 import {
   isInUse,
   readCatalogue,
@@ -13,8 +15,10 @@ import {
   type CatalogueRows,
   type ModelRow,
 } from '../../channels/channel-store.ts'
+import { withoutDate } from '../../channels/model-names.ts'
 import { encodePrices, parsePrices } from '../../metering/price-form.ts'
 import { pricesAt, type PriceChange, type Prices } from '../../metering/prices.ts'
+import type { UsageFormat } from '../../metering/rates.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import { moment, type Answer } from '../answer-forms.ts'
@@ -36,7 +40,8 @@ import {
   type OperationContext,
 } from '../operation.ts'
 import { readFile } from '../read-file.ts'
-import { inputLimitOf, pricesOf, type ListedModel, type PriceList } from './community-list.ts'
+import { pricesOf, type ListedModel, type PriceList } from './community-list.ts'
+import { factsOf } from './listed-facts.ts'
 
 const importInput = z.strictObject({
   text: z.string().describe('The list (JSON).'),
@@ -125,7 +130,7 @@ function planImport(
     if (listed === undefined) notListed.push(model.id)
     else {
       const validFromMs = given.valid_from
-      const plan = planModel({ model, listed, catalogue, validFromMs, nowMs })
+      const plan = planModel({ model, listed, list, catalogue, validFromMs, nowMs })
       if ('mistakes' in plan) mistakes.push(...plan.mistakes)
       else planned.push(plan)
     }
@@ -194,6 +199,7 @@ function findListed(
 interface ModelImport {
   readonly model: ModelRow
   readonly listed: ListedModel
+  readonly list: PriceList
   readonly catalogue: CatalogueRows
   readonly validFromMs: number | undefined
   readonly nowMs: number
@@ -215,7 +221,8 @@ function planModel(request: ModelImport): PlannedImport | { readonly mistakes: r
   const notes: string[] = []
   const prices = keepUnlisted(parsePrices(read.form), before, notes)
   const priceChanges = compare(before, prices)
-  const limit = planLimit(model, listed)
+  const fields = planFields(request, vendor.format)
+  notes.push(...fields.notes)
   if (prices.classes.output === undefined)
     notes.push('output has no price; the model then serves embeddings only')
   for (const usageClass of Object.keys(before?.classes ?? {}))
@@ -229,25 +236,50 @@ function planModel(request: ModelImport): PlannedImport | { readonly mistakes: r
     listed_as: listed.name,
     vendor_in_list: listed.vendor ?? null,
     valid_from: timeOrNull(validFromMs === 0 ? undefined : validFromMs),
-    changes: [...limit.changes, ...priceChanges],
+    changes: [...fields.changes, ...priceChanges],
     unpriced: read.unpriced,
     notes,
   }
   const price = priceChanges.length === 0 ? undefined : { validFromMs, prices }
-  return { view, model: limit.model, price }
+  return { view, model: fields.model, price }
 }
 
-function planLimit(
-  model: ModelRow,
-  listed: ListedModel,
-): { readonly changes: readonly FieldChange[]; readonly model: ModelRow | undefined } {
-  const { maxInputTokens: before } = model
-  const maxInputTokens = inputLimitOf(listed) ?? before
-  if (maxInputTokens === undefined || maxInputTokens === before)
-    return { changes: [], model: undefined }
-  const from = before === undefined ? undefined : String(before)
-  const change = { field: 'max_input_tokens', from, to: String(maxInputTokens) }
-  return { changes: [change], model: { ...model, maxInputTokens } }
+interface PlannedFields {
+  readonly changes: readonly FieldChange[]
+  /** Undefined where it stays. */
+  readonly model: ModelRow | undefined
+  readonly notes: readonly string[]
+}
+
+/** The list replaces how much a model reads, as it replaces prices; the rest it only fills in. */
+function planFields(
+  { model, listed, list, catalogue }: ModelImport,
+  format: UsageFormat,
+): PlannedFields {
+  const facts = factsOf(listed, list, format)
+  const { maxInputTokens = model.maxInputTokens, maxOutputTokens } = facts
+  const filled: ModelRow = {
+    ...model,
+    maxInputTokens,
+    maxOutputTokens: model.maxOutputTokens ?? maxOutputTokens,
+    thinks: model.thinks ?? facts.thinks,
+    dated: model.dated ?? (mayBeDated(model, listed, catalogue) ? facts.dated : undefined),
+  }
+  const changes = changesBetween(
+    describeEntry(modelFields, model),
+    describeEntry(modelFields, filled),
+  )
+  const notes =
+    maxOutputTokens === undefined || filled.maxOutputTokens === maxOutputTokens
+      ? []
+      : [`max_output_tokens stays as it is; the list has ${maxOutputTokens}`]
+  return { changes, model: changes.length === 0 ? undefined : filled, notes }
+}
+
+/** Whether a date behind its id can mean an edition of the listed model, and no other model. */
+function mayBeDated({ id }: ModelRow, { name }: ListedModel, { models }: CatalogueRows): boolean {
+  if (name !== id && !name.endsWith(`/${id}`)) return false
+  return !models.some((other) => isInUse(other) && withoutDate(other.id) === id)
 }
 
 type Changes = ReadonlyMap<string, PriceChange>
