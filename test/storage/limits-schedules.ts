@@ -32,6 +32,8 @@ export interface ScheduleCounts {
   readonly decisions: Map<string, number>
   refunds: number
   lateRefunds: number
+  /** Admitted with less left in some scope than they could cost. */
+  uncovered: number
 }
 
 const dayMs = 86_400_000
@@ -109,11 +111,19 @@ class Schedule {
     const some = (most: number): number => (random() < 0.5 ? 1 + Math.floor(random() * most) : 0)
     const tokens = (): number => (setsClock ? 0 : some(10) * tokensOfCharge)
     const balancePicos = BigInt(200 + Math.floor(random() * 6_000))
-    const limits = { dailyPicos: BigInt(some(400)), tpm: tokens() }
+    const limits = {
+      creditLinePicos: BigInt(some(300)),
+      dailyPicos: BigInt(some(400)),
+      monthlyPicos: BigInt(some(900)),
+      tpm: tokens(),
+      setsClock,
+    }
     const { harness } = world
     const accountId = await makeAccount(harness, {
       balancePicos,
+      creditLinePicos: picos(limits.creditLinePicos),
       dailyLimitPicos: limits.dailyPicos,
+      monthlyLimitPicos: picos(limits.monthlyPicos),
       tpm: limits.tpm,
     })
     const keys: Key[] = []
@@ -164,7 +174,10 @@ class Schedule {
   #request(amountMax = usualAmount): HoldRequest {
     const key = this.#pick(this.#keys)
     const amount = BigInt(1 + Math.floor(this.#random() * amountMax))
-    const changes = { keyId: key.id, keyLimits: key.limits }
+    // Often far below the most; the most itself where the account has to have it left.
+    const share = this.#random() < 0.3 ? 1 : this.#random()
+    const likelyPicos = picos(BigInt(Math.ceil(Number(amount) * share)))
+    const changes = { keyId: key.id, keyLimits: key.limits, likelyPicos }
     return holdRequest(this.#harness, this.#accountId, amount, changes)
   }
 
@@ -176,7 +189,10 @@ class Schedule {
     const placed = await ledger.place(request)
     assert.equal(decisionOf(placed), expected)
     this.#count(expected)
-    if (placed.kind === 'hold') this.#opened(placed, request, ledger)
+    if (placed.kind !== 'hold') return
+    assert.equal(placed.isUncovered, this.#model.isUncovered(request))
+    if (placed.isUncovered === true) this.#counts.uncovered++
+    this.#opened(placed, request, ledger)
   }
 
   /** Often more than a limit leaves: the refusal names all figures of the rule. */
@@ -259,7 +275,9 @@ class Schedule {
   }
 
   async #credit(): Promise<void> {
-    const amountPicos = BigInt(1 + Math.floor(this.#random() * 300))
+    const isTaken = this.#random() < 0.3
+    const amount = BigInt(1 + Math.floor(this.#random() * 300))
+    const amountPicos = isTaken ? -amount : amount
     this.#tell(`credit ${amountPicos}`)
     await addCredit(this.#harness, this.#accountId, amountPicos)
     await this.#harness.becomeCurrent()
@@ -331,8 +349,8 @@ class Schedule {
   }
 }
 
-function nameOf({ keyId, amountPicos }: HoldRequest): string {
-  return `${keyId.slice(-3)} ${amountPicos}`
+function nameOf({ keyId, likelyPicos, amountPicos }: HoldRequest): string {
+  return `${keyId.slice(-3)} ${likelyPicos} to ${amountPicos}`
 }
 
 async function makeKey(
@@ -372,7 +390,12 @@ export async function runSchedules(
   seeds: readonly number[],
   world: LimitsWorld,
 ): Promise<ScheduleCounts> {
-  const counts: ScheduleCounts = { decisions: new Map(), refunds: 0, lateRefunds: 0 }
+  const counts: ScheduleCounts = {
+    decisions: new Map(),
+    refunds: 0,
+    lateRefunds: 0,
+    uncovered: 0,
+  }
   for (const seed of seeds) await runSchedule(seed, world, counts)
   if (seeds.length === 1) return counts
   for (const name of [
@@ -381,11 +404,13 @@ export async function runSchedules(
     'token_limited account',
     'token_limited key',
     'spending_limit account day',
+    'spending_limit account month',
     'spending_limit key day',
     'spending_limit key month',
     'spending_limit key total',
   ])
     assert.ok((counts.decisions.get(name) ?? 0) > 0, `${name} was never decided`)
   assert.ok(counts.lateRefunds > 0, 'nothing was refunded after midnight')
+  assert.ok(counts.uncovered > 0, 'every request was covered')
   return counts
 }
