@@ -1,6 +1,7 @@
 /**
  * What the ledger ought to hold, kept apart from it: each admitted exchange at its hold, then at its
- * exact charge once that is on its way, until the store has acknowledged it.
+ * exact charge once that is on its way, until the store has acknowledged it. And what was left for it when
+ * it was admitted, in each scope.
  */
 import type { HoldRequest, Ledger } from '../../../src/ledger/ledger.ts'
 
@@ -13,6 +14,7 @@ interface Held {
 export class HoldBook {
   /** Called for each request that the ledger has admitted. */
   onPlaced: (request: HoldRequest) => void = () => undefined
+  uncoveredCount = 0
   readonly #heldById = new Map<string, Held>()
   /** The hold of every exchange there ever was; a charge never passes it here. */
   readonly placedById = new Map<string, bigint>()
@@ -50,6 +52,7 @@ export class HoldBook {
           const { accountId, keyId, amountPicos } = placed
           this.#heldById.set(placed.exchangeId, { accountId, keyId, picos: amountPicos })
           this.placedById.set(placed.exchangeId, amountPicos)
+          if (placed.isUncovered) this.uncoveredCount++
           this.onPlaced(request)
         }
         if (placed.kind === 'spending_limit') this.#limitedCount++

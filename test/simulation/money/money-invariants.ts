@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { audit } from '../../../src/ledger/audit/audit.ts'
 import { readBill } from '../../../src/metering/price-lines.ts'
-import { checkPlaced, checkRoomAtRest } from './limit-invariants.ts'
+import { checkPassed, checkPlaced, checkRoomAtRest, type Left } from './limit-invariants.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { SimClient } from './sim-client.ts'
 import type { ChargeRow } from './sim-store.ts'
@@ -17,12 +17,16 @@ export class MoneyInvariants {
   /** Charges of the store as of the last look, by the vendor's call. */
   #charges: ReadonlyMap<string, ChargeRow> = new Map()
   readonly #ended = new Set<number>()
+  /** By exchange. */
+  readonly #left = new Map<string, Left>()
+  readonly #passed = new Map<string, bigint>()
   #isStoreChanged = true
 
   constructor(world: MoneyWorld) {
     this.#world = world
     world.store.onBooked = () => void (this.#isStoreChanged = true)
-    world.holds.onPlaced = (request) => checkPlaced(world, request)
+    world.holds.onPlaced = (request) =>
+      void this.#left.set(request.exchangeId, checkPlaced(world, request))
   }
 
   get chargeCount(): number {
@@ -108,17 +112,20 @@ export class MoneyInvariants {
       const heldPicos = holds.placedById.get(row.exchangeId)
       assert.ok(heldPicos !== undefined, `${row.exchangeId} is charged without a hold`)
       assert.ok(row.amountPicos <= heldPicos, `${row.exchangeId} costs more than was held`)
+      this.#notePassed(row)
     }
     for (const { accountId, balancePicos, entriesPicos } of store.balances()) {
       assert.equal(balancePicos, entriesPicos, `balance of ${accountId} = the sum of its entries`)
-      assert.ok(balancePicos >= 0n, `${accountId} has spent more than it had`)
     }
-    for (const { keyId, keyLimits } of this.#world.principals) {
-      const usedPicos = store.usedBy(keyId)
-      const isWithin = keyLimits.totalPicos === 0n || usedPicos <= keyLimits.totalPicos
-      assert.ok(isWithin, `${keyId} has used ${usedPicos}, more than its limit`)
-    }
+    checkPassed(this.#world, this.#passed)
     this.#charges = charges
+  }
+
+  #notePassed({ exchangeId, amountPicos }: ChargeRow): void {
+    for (const [owner, left] of this.#left.get(exchangeId) ?? []) {
+      const most = this.#passed.get(owner) ?? 0n
+      if (amountPicos - left > most) this.#passed.set(owner, amountPicos - left)
+    }
   }
 
   /** A client has just seen the end of its answer: by now its charge is in the store. */

@@ -90,7 +90,8 @@ export class MoneyWorld {
   /** What was done, for a person who replays a seed. */
   readonly story: string[] = []
   crashCount = 0
-  creditedPicos = 0n
+  /** Account → what an operator has taken from it, all in all. */
+  readonly #taken = new Map<string, bigint>()
   refundCount = 0
   readonly #options: WorldOptions
   readonly #random: Random
@@ -117,6 +118,10 @@ export class MoneyWorld {
 
   get principals(): readonly Principal[] {
     return this.#options.accounts.map(({ principal }) => principal)
+  }
+
+  takenFrom(accountId: string): bigint {
+    return this.#taken.get(accountId) ?? 0n
   }
 
   accountOf({ request }: SimClient): string | undefined {
@@ -279,9 +284,10 @@ export class MoneyWorld {
 
   async #credit(): Promise<void> {
     const { principal } = this.#pick(this.#options.accounts)
-    const amountPicos = BigInt(Math.floor(this.#random() * 2_000_000_000))
-    await this.store.credit(principal.accountId, amountPicos, this.clock.now())
-    this.creditedPicos += amountPicos
+    const { accountId } = principal
+    const amountPicos = BigInt(Math.floor((this.#random() - 0.2) * 20_000_000_000))
+    await this.store.credit(accountId, amountPicos, this.clock.now())
+    if (amountPicos < 0n) this.#taken.set(accountId, this.takenFrom(accountId) - amountPicos)
     // Answered through the same queues as everything else, whenever the writer comes to it.
     this.ledger.refresh().catch(() => undefined)
   }

@@ -21,6 +21,7 @@ const countNames = [
   'refunds',
   'crashes',
   'limited',
+  'uncovered',
 ] as const
 
 test(`money under ${seeds.length} seeded schedules`, async (context) => {
@@ -33,6 +34,7 @@ test(`money under ${seeds.length} seeded schedules`, async (context) => {
     refunds: 0,
     crashes: 0,
     limited: 0,
+    uncovered: 0,
     story: [],
   }
   for (const seed of seeds) {
@@ -49,6 +51,7 @@ test(`money under ${seeds.length} seeded schedules`, async (context) => {
   assert.ok(sum.continuations > seeds.length / 4, JSON.stringify(counts))
   assert.ok(sum.refunds > seeds.length / 4, JSON.stringify(counts))
   assert.ok(sum.limited > seeds.length / 4, JSON.stringify(counts))
+  assert.ok(sum.uncovered > seeds.length, JSON.stringify(counts))
   assert.ok(sum.crashes > seeds.length / 2, JSON.stringify(counts))
 })
 

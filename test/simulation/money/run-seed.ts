@@ -26,18 +26,23 @@ export interface SeedRun {
   crashes: number
   /** Requests that a limit of their key has refused. */
   limited: number
+  /** Requests that could cost more than was left. */
+  uncovered: number
   readonly story: readonly string[]
 }
 
 const stepsPerSeed = 300
 /** Little enough that the accounts run dry now and then. */
-const balances = ['0.004', '0.02', '1']
+const balances = ['0.02', '0.05', '1']
+/** Of the first account, in some seeds. */
+const creditLineUsd = '0.02'
 /** Of the richest account's key: reached before the balance is spent, and given back by refunds. */
-const keyTotal = picos(1_500_000_000n)
+const keyTotal = picos(40_000_000_000n)
 /** Some seeds have these too, of the same account and key. */
-const dailyUsd = '0.0012'
-const keyDaily = picos(900_000_000n)
-const keyMonthly = picos(1_300_000_000n)
+const dailyUsd = '0.03'
+const monthlyUsd = '0.035'
+const keyDaily = picos(20_000_000_000n)
+const keyMonthly = picos(30_000_000_000n)
 
 let snapshot: Promise<LoadedSnapshot> | undefined
 
@@ -78,7 +83,9 @@ export async function runSeed(seed: number): Promise<SeedRun> {
     const made = await createAccount(context, { name, balance_usd: balance })
     const isLimited = number === balances.length - 1
     if (isLimited && seed % 2 === 1)
-      await limitAccount(context, { account: name, daily_usd: dailyUsd })
+      await limitAccount(context, { account: name, daily_usd: dailyUsd, monthly_usd: monthlyUsd })
+    if (number === 0 && seed % 3 === 0)
+      await limitAccount(context, { account: name, credit_line_usd: creditLineUsd })
     const limits = isLimited ? keyLimitsOf(seed) : noKeyLimits
     accounts.push({ principal: principalOf(made.id, number, limits), secret: `secret-${number}` })
   }
@@ -114,6 +121,7 @@ export async function runSeed(seed: number): Promise<SeedRun> {
     refunds: world.refundCount,
     crashes: world.crashCount,
     limited: world.holds.limitedCount,
+    uncovered: world.holds.uncoveredCount,
     story: world.story,
   }
 }
@@ -134,7 +142,8 @@ function principalOf(accountId: string, number: number, keyLimits: KeyLimits): P
     keyId: `key-${number}`,
     accountId,
     allowedModels: undefined,
-    holds: undefined,
+    // The second account has to have the most left.
+    holds: number === 1 ? 'most' : undefined,
     priceMultiplierPpm: 1_000_000,
     keyLimits,
   }

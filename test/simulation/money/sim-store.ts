@@ -46,6 +46,8 @@ export interface BalanceRow {
   readonly entriesPicos: bigint
 }
 
+type LimitName = 'dailyPicos' | 'monthlyPicos'
+
 interface Told {
   readonly message: FromWriter
   /** Exchanges that are durable and acknowledged once this has been delivered. */
@@ -183,10 +185,14 @@ export class SimStore {
     }))
   }
 
-  dailyLimitOf(accountId: string): bigint {
-    const sql = 'SELECT daily_limit_picos FROM account WHERE id = $1'
-    const [row] = this.#connection.all(sql, [accountId])
-    return row === undefined ? 0n : bigintOf(row, 'daily_limit_picos')
+  limitsOf(accountId: string): Readonly<Record<'creditLinePicos' | LimitName, bigint>> {
+    const sql = 'SELECT * FROM account WHERE id = $1'
+    const [row = {}] = this.#connection.all(sql, [accountId])
+    return {
+      creditLinePicos: bigintOf(row, 'credit_line_picos'),
+      dailyPicos: bigintOf(row, 'daily_limit_picos'),
+      monthlyPicos: bigintOf(row, 'monthly_limit_picos'),
+    }
   }
 
   /** The account to which a stored response belongs. */

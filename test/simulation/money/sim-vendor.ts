@@ -34,6 +34,7 @@ export interface VendorMood {
 
 interface Asked {
   readonly client: number
+  readonly bodyBytes: number
   readonly format: BodyFormat
   readonly isStream: boolean
   readonly maxTokens: number
@@ -97,7 +98,9 @@ export class SimVendors {
     const cached = asked.format !== 'embeddings' && random() < 0.3 ? Math.floor(random() * 8) : 0
     const isEmpty = asked.format === 'embeddings' || random() < 0.1
     const output = isEmpty ? 0 : 1 + Math.floor(random() * asked.maxTokens)
-    return { input: 1 + Math.floor(random() * 8), cached, output }
+    // Now and then up to what is believed: a token per byte of the body as the client sent it, and 2,000.
+    const inputMax = random() < 0.3 ? asked.bodyBytes - addedBytesMax + 2_000 - cached : 8
+    return { input: 1 + Math.floor(random() * inputMax), cached, output }
   }
 
   #script(record: VendorRecord, asked: Asked): readonly Piece[] {
@@ -151,6 +154,9 @@ export class SimVendors {
     return [...kept, ...(pick < 0.8 ? [lastChunk] : []), { kind: 'close' }]
   }
 }
+
+/** What the gateway adds to a body. */
+const addedBytesMax = 80
 
 const lastChunk: Piece = { kind: 'bytes', bytes: Buffer.from('0\r\n\r\n') }
 
@@ -207,6 +213,7 @@ function readAsked({ path, body: text }: SeenRequest): Asked {
   if (format === undefined) throw new Error(`no vendor serves ${path}`)
   return {
     client: Number(prompt.replace(/\D/g, '')),
+    bodyBytes: text.length,
     format,
     isStream: body.stream ?? false,
     maxTokens: body.max_tokens ?? body.max_output_tokens ?? 0,
