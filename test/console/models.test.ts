@@ -128,6 +128,8 @@ describe('the pages of models and prices', () => {
       output_cost_per_token: 1e-6,
       cache_read_input_token_cost: 1e-8,
       litellm_provider: 'anthropic',
+      max_input_tokens: 1_000_000,
+      thinking_on_by_default: true,
     },
     'claude-opus-5-5': { input_cost_per_token: 9e-6, output_cost_per_token: 4e-5 },
     'vendor/embedding': { input_cost_per_token: 4e-8, mode: 'embedding' },
@@ -148,6 +150,7 @@ describe('the pages of models and prices', () => {
       await page.getByText('2 of 2 listed models change').waitFor()
       const changes = page.getByRole('table', { name: 'Changes of the import' }).getByRole('row')
       const haiku = changes.filter({ hasText: 'claude-haiku-5-5' })
+      assert.match(await haiku.innerText(), /max input tokens.*1000000.*dated.*thinks.*true/s)
       assert.match(await haiku.innerText(), /\$0\.10.*\$0\.20 \(\+100%\)/s)
       await page.getByLabel('Import claude-opus-5-5').uncheck()
       await page.getByLabel('text-embedding-4').fill('vendor/embedding')

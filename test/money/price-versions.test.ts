@@ -217,7 +217,8 @@ models:
     const set = 'max_output_tokens: 4096, image_tokens: 900, dated: false, thinks: false'
     await program.write('filled.yaml', models(set))
     await program.json('apply', '-f', 'filled.yaml')
-    const entry = `{"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
+    const entry = `{"litellm_provider": "someone",
+      "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
       "max_input_tokens": 272000, "max_output_tokens": 128000, "supports_reasoning": true}`
     await list(`{"new-1": ${entry}, "set-1": ${entry}}`)
     const dry = await program.run('price', 'import', 'prices.json', '--dry-run')
@@ -268,7 +269,8 @@ models:
 `,
     )
     await program.json('apply', '-f', 'editions.yaml')
-    const entry = '{"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06}'
+    const entry =
+      '{"litellm_provider": "someone", "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06}'
     await list(`{"e-1": ${entry}, "e-1-20260115": ${entry}}`)
     assert.match((await program.run('price', 'import', 'prices.json')).out, /Nothing changed/)
   })

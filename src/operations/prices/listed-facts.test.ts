@@ -5,7 +5,14 @@ import type { UsageFormat } from '../../metering/rates.ts'
 import { readPriceList } from './community-list.ts'
 import { factsOf, type ListedFacts } from './listed-facts.ts'
 
-const price = { input_cost_per_token: 3e-6, output_cost_per_token: 1.5e-5 }
+/** Which company the list says serves the model. */
+const vendorField = 'litellm_provider'
+
+const price = {
+  [vendorField]: 'someone',
+  input_cost_per_token: 3e-6,
+  output_cost_per_token: 1.5e-5,
+}
 
 type Entry = Readonly<Record<string, unknown>>
 
@@ -35,6 +42,13 @@ describe('the limits of a listed model', () => {
       const given = facts({ max_input_tokens: wrong, max_output_tokens: wrong, max_tokens: 9 })
       assert.deepEqual([given.maxInputTokens, given.maxOutputTokens], [undefined, undefined])
     }
+  })
+})
+
+describe('the input of a listed model that makes embeddings', () => {
+  it('has no limit: the list has that of one text, and a request has many', () => {
+    const { maxInputTokens } = facts({ mode: 'embedding', max_input_tokens: 8191 })
+    assert.equal(maxInputTokens, undefined)
   })
 })
 
@@ -80,6 +94,10 @@ describe('a listed model is dated', () => {
     ])
       for (const edition of ['m-20240513', 'm-2024-05-13'])
         assert.equal(dated({ 'm-20251001': price, [edition]: other }), undefined)
+  })
+
+  it('not where the entry has prices only', () => {
+    assert.equal(facts({ [vendorField]: undefined }).dated, undefined)
   })
 
   it('not where its name has a date already', () => {

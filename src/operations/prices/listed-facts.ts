@@ -18,7 +18,9 @@ export interface ListedFacts {
 
 export function factsOf(model: ListedModel, list: PriceList, format: UsageFormat): ListedFacts {
   return {
-    maxInputTokens: limitIn(model, 'max_input_tokens'),
+    // Of a model that makes embeddings it is the limit of one text, and a request has many.
+    maxInputTokens:
+      model.fields.get('mode') === 'embedding' ? undefined : limitIn(model, 'max_input_tokens'),
     maxOutputTokens: limitIn(model, 'max_output_tokens'),
     thinks: thinksUnasked(model, format) ? true : undefined,
     dated: hasOnePrice(model, list, format) ? true : undefined,
@@ -43,9 +45,12 @@ function thinksUnasked({ fields }: ListedModel, format: UsageFormat): boolean {
   return fields.get('default_reasoning_effort') !== 'none'
 }
 
-/** Whether no dated edition of the model has prices other than its own. An edition is not dated again. */
+/**
+ * Whether no dated edition of the model has prices other than its own. An edition is not dated again, and an
+ * entry of prices alone, as the console makes one to change them, knows of no editions.
+ */
 function hasOnePrice(model: ListedModel, list: PriceList, format: UsageFormat): boolean {
-  if (withoutDate(model.name) !== undefined) return false
+  if (model.vendor === undefined || withoutDate(model.name) !== undefined) return false
   const own = priceText(model, format)
   const isEdition = ({ name }: ListedModel): boolean =>
     name.startsWith(model.name) && withoutDate(name) === model.name
