@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { parse } from 'yaml'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { failure, json, newFolder, runWithin } from '../support/command-line.ts'
 import { openProgram, type Program } from '../support/program.ts'
@@ -14,6 +15,10 @@ interface RevenueRow {
   readonly model: string
   readonly revenue_usd: string
 }
+
+type Entry = Readonly<Record<string, unknown>>
+
+const needed = ['max_input_tokens', 'max_output_tokens', 'image_tokens', 'dated', 'thinks']
 
 /** The samples of other vendors are comments; this makes them entries of their sections. */
 function withSamples(catalogue: string): string {
@@ -58,6 +63,25 @@ describe('init', () => {
     assert.equal((await failure(folder, 'init --dir one/two')).exit, 1)
   })
 
+  it('says of each model what is known for its holds', async () => {
+    const folder = newFolder()
+    await json(folder, 'init')
+    const text = readFileSync(join(folder, 'catalog.yaml'), 'utf8')
+    const { models } = parse(text) as { models: Readonly<Record<string, Entry>> }
+    const silent = Object.entries(models).map(([id, entry]) => [
+      id,
+      needed.filter((field) => entry[field] === undefined),
+    ])
+    assert.deepEqual(Object.fromEntries(silent), {
+      'claude-opus-5-5': [],
+      'claude-sonnet-5-5': [],
+      'claude-haiku-5-5': [],
+      // Neither the vendor nor the list is known to say it.
+      'gpt-6.2-sol': ['image_tokens', 'dated', 'thinks'],
+      'gpt-6.1-terra': ['image_tokens'],
+    })
+  })
+
   it('writes samples of other vendors that can be applied', async () => {
     const folder = newFolder()
     await json(folder, 'init')
@@ -98,7 +122,10 @@ describe('what init writes', () => {
     await program.json('apply', '-f', 'catalog.yaml')
     await program.json('account', 'create', 'acme', '--balance', '10')
     const { key } = await program.json('key', 'create', 'acme')
-    const { findings } = await program.json<{ findings: { status: string }[] }>('doctor')
+    const { findings } = await program.json<{ findings: { status: string; message: string }[] }>(
+      'doctor',
+    )
+    assert.ok(!findings.some(({ message }) => message.startsWith('Models without')))
     assert.deepEqual(
       findings.filter(({ status }) => status === 'problem'),
       [],
