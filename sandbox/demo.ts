@@ -41,6 +41,7 @@ export function demoCatalogue(url: string) {
     models: {
       'large-1': {
         vendor: 'alpha',
+        max_input_tokens: 200_000,
         max_output_tokens: 8192,
         price: {
           input: 3,
@@ -52,6 +53,7 @@ export function demoCatalogue(url: string) {
       },
       'small-1': {
         vendor: 'alpha',
+        max_input_tokens: 200_000,
         max_output_tokens: 8192,
         price: {
           input: 1,
@@ -63,11 +65,13 @@ export function demoCatalogue(url: string) {
       },
       'chat-1': {
         vendor: 'beta',
+        max_input_tokens: 200_000,
         max_output_tokens: 16384,
         price: { input: 2, output: 10, cache_read: 0.2 },
       },
       'chat-mini-1': {
         vendor: 'beta',
+        max_input_tokens: 200_000,
         max_output_tokens: 16384,
         price: { input: 0.1, output: 0.5, cache_read: 0.01 },
       },

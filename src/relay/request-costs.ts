@@ -3,6 +3,7 @@
  * is held. Pure: facts of the request, the model and the prices in, facts for a quote out.
  */
 import type { Channel, Model } from '../channels/channel.ts'
+import { unknownLimits } from '../channels/model-limits.ts'
 import { findNamedModel } from '../channels/model-names.ts'
 import { zeroPicos, type Picos } from '../base/money.ts'
 import { quote, type QuoteFacts } from '../metering/charge.ts'
@@ -96,23 +97,17 @@ function commonFacts(prepared: Prepared): Omit<QuoteFacts, 'inputTokens'> {
   }
 }
 
-/** Used where the catalogue does not say how much a model reads: for the hold, and for what is believed. */
-const inputTokensHeldMax = 200_000
-const inputTokensBelievedMax = 2_000_000
-
-/** What one image can come to where the catalogue does not say it. */
-const imageTokensMax = { messages: 5_000, chat: 50_000 } as const
-
 /** The most input that the hold is for, or the likely where no limit of the model is known. */
 export function inputTokensHeld(prepared: Prepared): number {
-  const max = inputTokensMax(prepared) ?? inputTokensHeldMax
+  const max = inputTokensMax(prepared) ?? unknownLimits.inputTokensHeld
   return Math.min(inputTokensOf(prepared), max)
 }
 
 /** The most input that the vendor may count, in all parts of its answer together. */
 export function inputTokensBelieved(prepared: Prepared): number {
   const most = inputTokensOf(prepared)
-  const base = most < Infinity ? most : (inputTokensMax(prepared) ?? inputTokensBelievedMax)
+  const base =
+    most < Infinity ? most : (inputTokensMax(prepared) ?? unknownLimits.inputTokensBelieved)
   return base * turnsOf(prepared)
 }
 
@@ -120,7 +115,7 @@ export function inputTokensBelieved(prepared: Prepared): number {
 function inputTokensOf(prepared: Prepared): number {
   const { prompt } = prepared.facts
   const perImage = modelsOf(prepared).map(
-    (model) => model?.imageTokens ?? imageTokensMax[prepared.format.name],
+    (model) => model?.imageTokens ?? unknownLimits.imageTokens[prepared.format.name],
   )
   const images = prompt.images * Math.max(...perImage)
   return prompt.most + images + prompt.audioMost
@@ -145,8 +140,5 @@ function turnsOf({ facts: { extras } }: Prepared): number {
 /** Returns the most tokens that one choice of the answer may have. */
 export function outputTokensMax({ facts, model, operation }: Prepared): number {
   if (operation.outputLimitField === undefined) return 0
-  return facts.maxOutputTokens ?? model.maxOutputTokens ?? defaultOutputTokens
+  return facts.maxOutputTokens ?? model.maxOutputTokens ?? unknownLimits.outputTokens
 }
-
-/** Used where neither request nor catalogue bounds the answer: the most that current models give. */
-const defaultOutputTokens = 128_000

@@ -505,6 +505,40 @@ test('a model without any price is noted and not served, its channel is', async 
   )
 })
 
+test('models that lack limits for their holds are noted until they have them', async (t) => {
+  const { apply } = await openStore(t)
+  const price = 'price: { input: 1, output: 2 }'
+  const file = (limits: string): string => `
+vendors: { strict: { format: chat, require_max_tokens: true } }
+models:
+  a: { vendor: alpha, ${limits} ${price} }
+  b: { vendor: beta, ${limits} ${price} }
+  s: { vendor: strict, ${limits} ${price} }
+  e: { vendor: beta, price: { input: 1 } }
+  f: { vendor: beta, operations: [embeddings], ${price} }
+  unpriced: { vendor: beta }
+`
+  const notes = async (text: string): Promise<readonly string[]> => {
+    const result = await apply(text)
+    assert.notEqual(result.kind, 'mistakes')
+    return 'notes' in result ? result.notes.filter((note) => note.startsWith('models ')) : []
+  }
+  const lacksInput =
+    'models without max_input_tokens: a, b, s; a request holds for 200,000 tokens of input at most, and where ' +
+    'its bytes do not bound the input the vendor may count 2,000,000; set it, or fill it in with turnpike price import'
+  const lacksOutput =
+    'models without max_output_tokens: b; a request without max_tokens holds for 128,000 tokens of output; ' +
+    'set it, or fill it in with turnpike price import'
+  assert.deepEqual(await notes(file('')), [lacksInput, lacksOutput])
+  assert.deepEqual(await notes(file('max_output_tokens: 9,')), [lacksInput])
+  assert.deepEqual(await notes(file('max_input_tokens: 9,')), [])
+  // What is stored counts, though the file does not say it.
+  assert.deepEqual(await notes(file('')), [])
+  const many = 'a b c d e f g'.split(' ').map((id) => `${id}${id}: { vendor: alpha, ${price} }`)
+  const [note] = await notes(`models: { ${many.join(', ')} }`)
+  assert.match(note ?? '', /^models without max_input_tokens: aa, bb, cc, dd, ee and 2 more; /)
+})
+
 test('a variable that is not set is noted on apply and leaves only its channel out of service', async (t) => {
   const { apply, snapshot } = await openStore(t)
   const result = await apply(demo.replace('env:ALPHA_KEY', 'env:MISSING_KEY'))
@@ -522,9 +556,12 @@ test('a credential file is named by its whole path, noted where it is missing, a
   const path = join(tmpdir(), 'turnpike-no-such-file')
   const applied = await apply(demo.replace('env:ALPHA_KEY', `file:${path}`))
   assert.ok(applied.kind === 'applied')
-  assert.deepEqual(applied.notes, [
-    `channel alpha-main: ${path} cannot be read (ENOENT) here; the gateway needs it to use the channel`,
-  ])
+  assert.deepEqual(
+    applied.notes.filter((note) => note.startsWith('channel ')),
+    [
+      `channel alpha-main: ${path} cannot be read (ENOENT) here; the gateway needs it to use the channel`,
+    ],
+  )
   const { outOfService } = await snapshot()
   assert.match(outOfService[0]?.reason ?? '', /with its credential cannot be read \(ENOENT\)/)
 })

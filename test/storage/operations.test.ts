@@ -828,6 +828,7 @@ describe('channels and prices', () => {
       const text = messages.join('\n')
       assert.match(text, /problem The channel alpha-reserve is not served: .*NOT_SET/)
       assert.match(text, /advice Model large-1 has one enabled channel and no reserve/)
+      assert.match(text, /advice Models without max_input_tokens: large-1, small-1; .* import\./)
       assert.match(text, /advice Accounts without a valid key: acme/)
       assert.match(text, /advice There is no valid admin token/)
       assert.match(text, /ok Channel alpha-main answers/)

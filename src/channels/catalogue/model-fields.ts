@@ -3,6 +3,7 @@ import { hourMs } from '../../base/clock.ts'
 import { modelOperations } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema, printModelPrices } from '../../metering/price-form.ts'
 import type { ModelPrices } from '../../metering/prices.ts'
+import { tokensText, unknownLimits } from '../model-limits.ts'
 import { field, type WrittenField } from './field.ts'
 import { anyText, duration, flag, kept, optional, text, wholeNumber, words } from './kinds.ts'
 
@@ -10,6 +11,7 @@ import { anyText, duration, flag, kept, optional, text, wholeNumber, words } fro
 export const tokenLimitMax = 100_000_000
 
 const tokenLimit = wholeNumber({ min: 1, max: tokenLimitMax })
+const { imageTokens: perImage } = unknownLimits
 const timeLimit = optional(duration({ min: 10, max: hourMs }))
 
 export const modelFields = {
@@ -22,21 +24,23 @@ export const modelFields = {
     'max_output_tokens',
     kept(tokenLimit),
     'The most output tokens. It sets the hold of a request without `max_tokens`. `price import` fills it.',
-    { fallback: 'what is stored, else 128,000' },
+    { fallback: `what is stored, else ${tokensText(unknownLimits.outputTokens)}` },
   ),
   /** The most tokens that it reads. */
   maxInputTokens: field(
     'max_input_tokens',
     kept(tokenLimit),
     'The most tokens that the model reads. It sets the hold of requests with tools of the vendor or documents by address. `price import` fills it.',
-    { fallback: 'what is stored, else 200,000' },
+    { fallback: `what is stored, else ${tokensText(unknownLimits.inputTokensHeld)}` },
   ),
   /** The most tokens that one image counts, which no byte of a body shows. */
   imageTokens: field(
     'image_tokens',
     optional(tokenLimit),
     'The most tokens that one image of a request can count on this model. It sets the hold of requests with images.',
-    { fallback: '5,000 for messages, else 50,000' },
+    {
+      fallback: `${tokensText(perImage.messages)} for messages, else ${tokensText(perImage.chat)}`,
+    },
   ),
   /** Its own limit for the first event of a stream, where it differs from the gateway's setting. */
   firstEventTimeoutMs: field(

@@ -33,6 +33,7 @@ import {
 } from './demo.ts'
 import type { Mistake } from './document.ts'
 import type { CatalogueFile } from './file.ts'
+import { findMissingLimits } from './missing-limits.ts'
 import {
   appliedKind,
   catalogueChangeForm,
@@ -114,10 +115,12 @@ function prepare(
   const plan = planCatalogue({ stored, catalogue, credentials, demo, nowMs })
   const { diff } = plan
   const kind = diff.length === 0 ? 'unchanged' : 'would_apply'
-  return {
-    plan,
-    result: { kind, diff, notes: [...demoNotes(demo), ...findNotes(context, stored, catalogue)] },
-  }
+  const notes = [
+    ...demoNotes(demo),
+    ...findNotes(context, stored, catalogue),
+    ...findMissingLimits(plan.allModels, catalogue.vendors, nowMs),
+  ]
+  return { plan, result: { kind, diff, notes } }
 }
 
 function hasMistakes(list: readonly Mistake[]): Error {

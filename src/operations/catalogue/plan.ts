@@ -8,6 +8,7 @@ import { channelFields } from '../../channels/catalogue/channel-fields.ts'
 import { describeEntry, withKept } from '../../channels/catalogue/field.ts'
 import { modelFields } from '../../channels/catalogue/model-fields.ts'
 import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
+import type { Model } from '../../channels/channel.ts'
 import {
   isInUse,
   type CatalogueRows,
@@ -57,6 +58,8 @@ export interface CataloguePlan {
   readonly diff: readonly CatalogueChange[]
   readonly vendors: readonly VendorRow[]
   readonly models: readonly ModelRow[]
+  /** All models of the file as they become, with their current and future prices. */
+  readonly allModels: readonly Model[]
   readonly pricesToSave: readonly PriceRow[]
   readonly pricesToWithdraw: readonly Pick<PriceRow, 'model' | 'validFromMs'>[]
   readonly channels: readonly PlannedChannel[]
@@ -83,6 +86,7 @@ export function planCatalogue(input: PlanInput): CataloguePlan {
     diff: [...vendors.diff, ...models.diff, ...channels.diff, ...endDemo(input.demo)],
     vendors: vendors.rows,
     models: models.rows,
+    allModels: models.all,
     pricesToSave: models.save,
     pricesToWithdraw: models.withdraw,
     channels: channels.rows,
@@ -118,12 +122,13 @@ function planVendors({ stored, catalogue, nowMs }: PlanInput): Planned<VendorRow
 }
 
 interface PlannedModels extends Planned<ModelRow> {
+  readonly all: Model[]
   readonly save: PriceRow[]
   readonly withdraw: Pick<PriceRow, 'model' | 'validFromMs'>[]
 }
 
 function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
-  const planned: PlannedModels = { diff: [], rows: [], save: [], withdraw: [] }
+  const planned: PlannedModels = { diff: [], rows: [], all: [], save: [], withdraw: [] }
   const before = new Map(stored.models.map((row) => [row.id, row]))
   const priceRows = Map.groupBy(stored.prices, (row) => row.model)
   for (const [id, { prices: given, ...entry }] of catalogue.models) {
@@ -136,6 +141,7 @@ function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
     }
+    planned.all.push({ ...row, prices: prices.after })
     const view = (one: ModelRow, its: ModelPrices): View =>
       new Map([...describeEntry(modelFields, one), ...describePrices(its)])
     const oldView = liveView(old, (one) => view(one, currentPrices(versions, nowMs)))

@@ -15,6 +15,7 @@ import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
 import { readLatestResults } from './audit-store.ts'
 import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
+import { findMissingLimits } from '../catalogue/missing-limits.ts'
 import { readSnapshot } from '../channels/channel-check.ts'
 import type { Answer } from '../answer-forms.ts'
 import { noInput, operation, timeText, type OperationContext } from '../operation.ts'
@@ -49,7 +50,7 @@ export const diagnose = operation({ input: noInput, answer: diagnosisForm }, asy
     await examineStore(context),
     await examineLedger(context),
     ...(await examineProxies(context)),
-    ...examineCatalogue(snapshot),
+    ...examineCatalogue(snapshot, context),
     ...(await examineVendors(snapshot, context)),
     ...(await examineAccess(context)),
     ...(await examineDemo(context, snapshot)),
@@ -135,7 +136,10 @@ async function examineLedger(context: OperationContext): Promise<Finding> {
       )
 }
 
-function examineCatalogue(snapshot: LoadedSnapshot): readonly Finding[] {
+function examineCatalogue(
+  snapshot: LoadedSnapshot,
+  { clock }: OperationContext,
+): readonly Finding[] {
   const { vendors, models, channels, channelsByModel, outOfService } = snapshot
   if (vendors.size === 0) {
     return [
@@ -161,6 +165,8 @@ function examineCatalogue(snapshot: LoadedSnapshot): readonly Finding[] {
       findings.push(advice('catalogue', message))
     }
   }
+  for (const text of findMissingLimits([...models.values()], vendors, clock.now()))
+    findings.push(advice('catalogue', `${text.charAt(0).toUpperCase()}${text.slice(1)}.`))
   const counts = `${vendors.size} vendors, ${models.size} models, ${channels.size} channels`
   return [ok('catalogue', `Ready to serve: ${counts}.`), ...findings]
 }

@@ -56,7 +56,7 @@ function ImportFile() {
     <>
       <Card
         title="Choose a list"
-        hint="A file in the shape of model_prices_and_context_window.json. Nothing changes before you apply it."
+        hint="A file in the shape of model_prices_and_context_window.json. It also fills in what models lack of limits. Nothing changes before you apply it."
       >
         <div className="stack">
           <div className="form-pair">

@@ -276,12 +276,13 @@ function CacheWrite({ price }: Pick<Row, 'price'>) {
 }
 
 function Limits({ model }: { model: Model }) {
-  const { max_input_tokens: input, max_output_tokens: output } = model
-  if (input === null && output === null) return <Missing why="No limit is set" />
+  const { max_input_tokens: input, max_output_tokens: output, image_tokens: image } = model
+  if (input === null && output === null && image === null) return <Missing why="No limit is set" />
   return (
     <div>
       {input !== null && <div data-tip={`${input} tokens`}>{formatCount(input)} in</div>}
       {output !== null && <div data-tip={`${output} tokens`}>{formatCount(output)} out</div>}
+      {image !== null && <div data-tip={`${image} tokens`}>{formatCount(image)} per image</div>}
     </div>
   )
 }

@@ -1,0 +1,64 @@
+/**
+ * What models of the catalogue lack for their holds, in words: for the notes of `apply` and for `doctor`.
+ * Pure. The invariant: silent about a model whose limits are all known, and about one that is not served.
+ * `image_tokens` is never missed: what is held without it covers all that vendors are known to count.
+ */
+import type { Model, Vendor } from '../../channels/channel.ts'
+import { tokensText, unknownLimits } from '../../channels/model-limits.ts'
+import { needsOutputPrice, offeredOperations } from '../../channels/offer.ts'
+import { pricesAt } from '../../metering/prices.ts'
+
+type LimitedModel = Pick<
+  Model,
+  'id' | 'vendor' | 'maxInputTokens' | 'maxOutputTokens' | 'operations' | 'prices'
+>
+
+type Vendors = ReadonlyMap<string, Pick<Vendor, 'requireMaxTokens'>>
+
+/** Each text says what to set and what happens otherwise, with a small letter first and no full stop. */
+export function findMissingLimits(
+  models: readonly LimitedModel[],
+  vendors: Vendors,
+  nowMs: number,
+): readonly string[] {
+  const writing = models.filter((model) => makesOutput(model, nowMs))
+  const withoutInput = writing.filter(({ maxInputTokens }) => maxInputTokens === undefined)
+  const withoutOutput = writing.filter(
+    ({ maxOutputTokens, vendor }) =>
+      maxOutputTokens === undefined && vendors.get(vendor)?.requireMaxTokens === false,
+  )
+  return [
+    ...explain(
+      withoutInput,
+      'max_input_tokens',
+      `a request holds for ${tokensText(unknownLimits.inputTokensHeld)} tokens of input at most, and where its bytes do not bound the input the vendor may count ${tokensText(unknownLimits.inputTokensBelieved)}`,
+    ),
+    ...explain(
+      withoutOutput,
+      'max_output_tokens',
+      `a request without max_tokens holds for ${tokensText(unknownLimits.outputTokens)} tokens of output`,
+    ),
+  ]
+}
+
+/** A model that makes only embeddings has no limit of output, and its limit of input is that of one text. */
+function makesOutput({ prices, ...offer }: LimitedModel, nowMs: number): boolean {
+  const current = pricesAt(prices, nowMs)
+  return current !== undefined && offeredOperations(offer, current).some(needsOutputPrice)
+}
+
+const namesShownMax = 5
+
+function explain(
+  models: readonly LimitedModel[],
+  field: string,
+  consequence: string,
+): readonly string[] {
+  if (models.length === 0) return []
+  const shown = models.slice(0, namesShownMax).map(({ id }) => id)
+  const rest = models.length - shown.length
+  const names = shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+  return [
+    `models without ${field}: ${names}; ${consequence}; set it, or fill it in with turnpike price import`,
+  ]
+}
