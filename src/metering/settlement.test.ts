@@ -73,6 +73,7 @@ const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
   bounds: fc.constantFrom(bounds, dearBounds),
   holdPicos: fc.bigInt({ min: 0n, max: 10n ** 11n }).map(picos),
   isHoldFinal: fc.boolean(),
+  holdsMost: fc.boolean(),
   multiplierPpm: fc.nat(2_000_000),
   cutPolicy: fc.constantFrom('nothing', 'delivered'),
   requestedModel: fc.constant('m'),
@@ -82,6 +83,10 @@ const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
 })
 
 const counter = { count: (text: string) => Promise.resolve(text.length), close: async () => {} }
+
+function hasText({ counts }: SettlementFacts): boolean {
+  return counts !== undefined && counts.output.bytes + (counts.output.audioBytes ?? 0) > 0
+}
 
 function withoutZeros(counts: UsageCounts): UsageCounts {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0))
@@ -101,7 +106,10 @@ describe('decideCharge', () => {
         if (facts.cost === undefined) assert.equal(ownCostPicos, 0n)
         if (marks.includes('implausible')) assert.ok(amountPicos <= facts.holdPicos)
         if (amountPicos > facts.holdPicos)
-          assert.ok(marks.includes('over_hold') && !facts.isHoldFinal)
+          assert.ok(
+            marks.includes('over_hold') &&
+              (!facts.isHoldFinal || (hasText(facts) && facts.holdsMost !== true)),
+          )
         assert.equal(usage === undefined, priceLines === '')
         if (usage === undefined) return assert.equal(amountPicos, 0n)
         const bill = readBill(priceLines)
@@ -221,5 +229,50 @@ describe('decideCharge', () => {
     assert.ok(!(decided instanceof Promise))
     assert.equal(decided.amountPicos, 10n * 3_000_000n + 4n * 15_000_000n + 1_000_000_000n)
     assert.equal(decided.usage, usage)
+  })
+
+  test('charges output delivered beyond the limit above the hold, unless the account holds the most', async () => {
+    const answer = (text: string, more: Partial<SettlementFacts> = {}) =>
+      decideCharge(
+        {
+          ending: 'completed',
+          counts: {
+            usage: {
+              parts: [{ promptTokens: 10, counts: { input: 10, output: 3_000 } }],
+              reported: { inputTokens: 10, outputTokens: 3_000, cacheTokens: 0 },
+            },
+            isFinal: true,
+            isImplausible: false,
+            hasOutput: true,
+            isRefusal: false,
+            output: { text, bytes: text.length },
+          },
+          format: 'chat',
+          bounds,
+          holdPicos: picos(10n ** 10n),
+          isHoldFinal: true,
+          multiplierPpm: 1_000_000,
+          cutPolicy: 'nothing',
+          requestedModel: 'm',
+          prices,
+          pricesFor: () => undefined,
+          ...more,
+        },
+        counter,
+      )
+    const shown = async (text: string, more?: Partial<SettlementFacts>) => {
+      const { amountPicos, marks, usage, isBeyondLimit = false } = await answer(text, more)
+      return [usage?.parts[0]?.counts.output, amountPicos, marks, isBeyondLimit]
+    }
+    const cost = (output: bigint): bigint => 10n * 3_000_000n + output * 15_000_000n + 10n ** 9n
+    const marks = ['estimated', 'over_hold']
+    assert.deepEqual(await shown('x'.repeat(3_000)), [3_000, cost(3_000n), ['over_hold'], true])
+    assert.deepEqual(await shown('x'.repeat(2_000)), [2_000, cost(2_000n), marks, true])
+    // The limit is 1,000: the estimate may be wrong by so much.
+    const kept = 'x'.repeat(1_266)
+    assert.deepEqual(await shown(kept), [3_000, 10n ** 10n, ['implausible'], false])
+    const most = { holdsMost: true }
+    const capped = [2_000, 10n ** 10n, ['estimated', 'implausible'], true]
+    assert.deepEqual(await shown('x'.repeat(2_000), most), capped)
   })
 })

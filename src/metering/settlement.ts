@@ -7,7 +7,7 @@
  * |---|---|
  * | refused, failed | nothing |
  * | completed, client_left: no output and none counted, or a refusal before any | nothing |
- * | completed, client_left: final counts | those counts |
+ * | completed, client_left: final counts | those counts; output beyond the limit as far as it was delivered |
  * | completed, client_left: no final counts | input, and the output that was delivered |
  * | upstream_cut | nothing; by the operator's choice as a client that left |
  * | gateway_cut: no output yet | nothing; otherwise as a client that left |
@@ -15,10 +15,19 @@
 import { minPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { capToHold, charge, type Charge } from './charge.ts'
 import { ownCost, type CostPrices, type OwnCost } from './cost-prices.ts'
+import {
+  cutToDelivered,
+  estimateDelivered,
+  withDeliveredBound,
+  withinLimit,
+  type AnswerOutput,
+  type DeliveredTokens,
+} from './delivered.ts'
 import type { PricedModels } from './prices.ts'
 import {
   boundReported,
   checkAgainstRequest,
+  isOutputWithin,
   isWellFormed,
   outputTokensMax,
   outputTokensOf,
@@ -37,7 +46,6 @@ import {
 } from './usage.ts'
 import { formatPriceLines } from './price-lines.ts'
 import type { UsageFormat } from './rates.ts'
-import { audioOutputTokens, usualBytesPerToken } from './token-estimate.ts'
 import type { TokenCounter } from './token-counter.ts'
 
 /** The meter's counts when the exchange ends; a format's `MeterReading` is one. */
@@ -48,8 +56,7 @@ export interface AnswerCounts {
   readonly hasOutput: boolean
   /** A refusal before any output. */
   readonly isRefusal: boolean
-  /** Output text as far as it was kept, the UTF-8 bytes of all of it, the length of audio in base64. */
-  readonly output: { readonly text: string; readonly bytes: number; readonly audioBytes?: number }
+  readonly output: AnswerOutput
   /** Searches of the vendor's own tools whose results have come. */
   readonly webSearches?: number
   /** Uses of the vendor's own tools, where the answer shows them and its usage does not count them. */
@@ -77,8 +84,10 @@ export interface SettlementFacts extends PricedModels {
   readonly format: UsageFormat
   readonly bounds: RequestBounds
   readonly holdPicos: Picos
-  /** No charge may be above the hold. */
+  /** No charge may be above the hold, but for output that was delivered beyond its limit. */
   readonly isHoldFinal: boolean
+  /** Not even for that. Absent = it may be. */
+  readonly holdsMost?: boolean
   readonly multiplierPpm: number
   readonly cutPolicy: CutPolicy
   /** What the operator pays on the answering channel, and when the exchange began. Absent = not known. */
@@ -102,6 +111,8 @@ export interface ChargeDecision extends AnswerCosts {
   readonly marks: readonly UsageMark[]
   /** See `price-lines.ts`; empty where nothing is charged. */
   readonly priceLines: string
+  /** The vendor has counted and delivered more output than the limit allows. Absent = it has not. */
+  readonly isBeyondLimit?: boolean
 }
 
 /** Uses the vendor's counts where they are complete, and the token counter only for an estimate. */
@@ -119,7 +130,9 @@ export function decideCharge(
   if (isEmptyAnswer(counts, facts.bounds)) return chargeNothing(facts, counter)
   const { usage } = counts
   if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, facts))
-    return chargeUsage(facts, usage, [])
+    return isOutputWithin(usage, facts.bounds)
+      ? chargeUsage(facts, usage, [])
+      : chargeBeyondLimit(facts, { counts, usage }, counter)
   return chargeEstimate(facts, counts, counter)
 }
 
@@ -151,10 +164,12 @@ const noCosts: AnswerCosts = {
 
 /** What the vendor may bill the operator: its counts, or an estimate where it was cut before them. */
 async function unchargedCosts(facts: SettlementFacts, counter: TokenCounter): Promise<AnswerCosts> {
-  const { counts, bounds } = facts
+  const { counts } = facts
   if (counts === undefined) return noCosts
   const isCut = !counts.isFinal && !counts.isRefusal
-  const usage = isCut ? await estimateUsage(facts, counts, counter) : counts.usage
+  const { usage, bounds } = isCut
+    ? await estimateUsage(facts, counts, counter)
+    : { usage: counts.usage, bounds: facts.bounds }
   if (usage === undefined || checkAgainstRequest(usage, bounds) !== 'ok') return noCosts
   const { amountPicos, isKnown } = costOf(facts, usage)
   return isKnown && !isCut
@@ -241,12 +256,40 @@ function decision(
   }
 }
 
+/**
+ * Charges output beyond the limit: the client has what was delivered, so that is paid for, up to the count.
+ * Output that was neither allowed nor delivered is not believed.
+ */
+async function chargeBeyondLimit(
+  facts: SettlementFacts,
+  { counts, usage }: { readonly counts: AnswerCounts; readonly usage: Usage },
+  counter: TokenCounter,
+): Promise<ChargeDecision> {
+  const delivered = await estimateDelivered(counts.output, facts, counter)
+  const bounds = withDeliveredBound(facts.bounds, delivered)
+  const believed = cutToDelivered(usage, delivered, bounds)
+  const charged = chargeUsage(
+    isOutputWithin(believed, bounds) ? beyondLimit(facts, bounds) : facts,
+    believed,
+    believed === usage ? [] : ['estimated'],
+  )
+  return { ...charged, isBeyondLimit: delivered.isBeyondLimit && !counts.isImplausible }
+}
+
+/** What was delivered beyond the limit is paid above the hold, too. */
+function beyondLimit(facts: SettlementFacts, bounds: RequestBounds): SettlementFacts {
+  return { ...facts, bounds, isHoldFinal: facts.holdsMost === true }
+}
+
 async function chargeEstimate(
   facts: SettlementFacts,
   counts: AnswerCounts,
   counter: TokenCounter,
 ): Promise<ChargeDecision> {
-  return chargeUsage(facts, await estimateUsage(facts, counts, counter), ['estimated'])
+  const { usage, bounds } = await estimateUsage(facts, counts, counter)
+  const isBeyondLimit = !isOutputWithin(usage, facts.bounds)
+  const known = isBeyondLimit ? beyondLimit(facts, bounds) : { ...facts, bounds }
+  return chargeUsage(known, usage, ['estimated'])
 }
 
 /** The vendor's running counts where there are any, the prompt, and the output delivered so far. */
@@ -254,14 +297,18 @@ async function estimateUsage(
   facts: SettlementFacts,
   counts: AnswerCounts,
   counter: TokenCounter,
-): Promise<Usage> {
-  const { bounds } = facts
-  const delivered = await estimateDelivered(facts, counts, counter)
+): Promise<{ readonly usage: Usage; readonly bounds: RequestBounds }> {
+  const delivered = withinLimit(
+    await estimateDelivered(counts.output, facts, counter),
+    facts.bounds,
+  )
+  const bounds = withDeliveredBound(facts.bounds, delivered)
   const running = counts.usage
   const usable =
     running !== undefined && isWellFormed(running) ? running : servedWithoutCounts(counts.tier)
   const withOutput = withDelivered(withPromptEstimate(usable, bounds), delivered)
-  return withUses(withOutput, seenUses(counts, bounds))
+  const believed = cutToDelivered(withOutput, delivered, bounds)
+  return { usage: withUses(believed, seenUses(counts, bounds)), bounds }
 }
 
 /** Never more than the hold covers. */
@@ -274,42 +321,6 @@ function seenUses(
     seen[use] = Math.min(vendorToolUses[use] ?? 0, vendorTools[use] ?? 0)
   seen.web_search = (seen.web_search ?? 0) + Math.min(webSearches, webSearchesMax)
   return seen
-}
-
-interface DeliveredTokens {
-  readonly text: number
-  readonly spoken: number
-}
-
-/** Never more than the request allows. Text is counted, so the limit cuts the audio. */
-async function estimateDelivered(
-  facts: SettlementFacts,
-  { output }: AnswerCounts,
-  counter: TokenCounter,
-): Promise<DeliveredTokens> {
-  const { asksAudioOutput = false, isSpeechCompressed = false } = facts.bounds
-  const max = outputTokensMax(facts.bounds)
-  // The hold covers only requested audio. Text and audio are of the same moment.
-  const spoken = asksAudioOutput ? audioOutputTokens(output.audioBytes ?? 0, isSpeechCompressed) : 0
-  const text = Math.min(await estimateText(facts.format, output, counter), max)
-  return { text, spoken: Math.min(spoken, max - text) }
-}
-
-/** Models of the messages format make more tokens of a text than the public vocabulary used here. */
-const tokenRatioPercent: Readonly<Record<UsageFormat, number>> = { messages: 140, chat: 100 }
-
-async function estimateText(
-  format: UsageFormat,
-  { text, bytes }: AnswerCounts['output'],
-  counter: TokenCounter,
-): Promise<number> {
-  if (bytes === 0) return 0
-  const keptTokens = await counter.count(text)
-  const keptBytes = Buffer.byteLength(text)
-  // Text that was not kept counts like the kept text; with nothing kept, like English text.
-  const tokens =
-    keptBytes === 0 ? bytes / usualBytesPerToken : keptTokens * Math.max(bytes / keptBytes, 1)
-  return Math.ceil((tokens * tokenRatioPercent[format]) / 100)
 }
 
 function servedWithoutCounts(tier: string | undefined): Usage {

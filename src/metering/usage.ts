@@ -78,7 +78,7 @@ export type UsageMark =
   | 'estimated' // no usable count came; counted from what was delivered
   | 'implausible' // the vendor's count broke a bound; the charge was kept within the hold
   | 'uncovered' // admitted by its likely cost, with less left than the most it could cost
-  | 'over_hold' // believed and above the hold: the input had been under-estimated
+  | 'over_hold' // believed and above the hold: more input, or more delivered, than was to be expected
   | 'unpriced_model' // the answer names a model without a price; the requested one's was used
   | 'hold_expired' // not charged: its hold had expired, and the balance no longer covered it
   | 'default_price' // no price for a class, tier, speed or region; the default in rates.ts was used
@@ -93,6 +93,8 @@ export interface RequestBounds {
   readonly asksAudioOutput?: boolean
   /** An answer without output is what was asked for, and costs its prompt. */
   readonly asksNoOutput?: boolean
+  /** The answer repeats the prompt, which is no output. */
+  readonly echoesPrompt?: boolean
   readonly isSpeechCompressed?: boolean
   /** Tools that the vendor runs, and the most uses of all of them. */
   readonly serverTools?: { readonly uses: number }
@@ -100,8 +102,11 @@ export interface RequestBounds {
   readonly webSearchesMax?: number
   /** The most uses of other tools that the vendor bills by the use. */
   readonly vendorTools?: UseCounts
+  /** Of one choice, on the channel that has answered. */
   readonly maxOutputTokens: number
   readonly choiceCount: number
+  /** Estimated where the vendor counts more output than the limit allows. Absent = it was not needed. */
+  readonly deliveredTokens?: number
 }
 
 /**
@@ -131,7 +136,7 @@ export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausi
   const isWithin =
     usage.parts.length <= partsMax &&
     sumOf(usage, promptTokensOf) <= limits.input &&
-    sumOf(usage, outputTokensOf) <= limits.output &&
+    isOutputWithin(usage, bounds) &&
     useClasses.every((use) => sumOf(usage, ({ counts }) => counts[use] ?? 0) <= limits.uses[use]) &&
     isCountUpTo(inputTokens, limits.input) &&
     isCountUpTo(outputTokens, limits.output) &&
@@ -165,11 +170,9 @@ interface Limits {
 function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
   const { inputTokensMax, serverTools, vendorTools = {} } = bounds
   const { file_search = 0, code_interpreter = 0, image_generation = 0 } = vendorTools
-  const isServerWork = serverTools !== undefined || parts.length > 1
-  const output = outputTokensMax(bounds) + (isServerWork ? serverWorkOutputTokens : 0)
   return {
     input: Math.min(inputTokensMax, tokensMax),
-    output: Math.min(output, tokensMax),
+    output: outputLimit(parts, bounds),
     uses: {
       web_search: serverTools?.uses ?? 0,
       file_search,
@@ -177,6 +180,22 @@ function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
       image_generation,
     },
   }
+}
+
+/**
+ * Returns whether the output of all parts together can be believed: within the limit of the request, or as
+ * far as it was delivered beyond it. Where the vendor works by itself, one allowance is added for the whole
+ * answer, for what is neither limited nor delivered.
+ */
+export function isOutputWithin(usage: Usage, bounds: RequestBounds): boolean {
+  return sumOf(usage, outputTokensOf) <= outputLimit(usage.parts, bounds)
+}
+
+function outputLimit(parts: Usage['parts'], bounds: RequestBounds): number {
+  const limit = Math.max(outputTokensMax(bounds), bounds.deliveredTokens ?? 0)
+  // Several parts mean that the vendor ran more than one model by itself.
+  const isServerWork = bounds.serverTools !== undefined || parts.length > 1
+  return Math.min(limit + (isServerWork ? serverWorkOutputTokens : 0), tokensMax)
 }
 
 export function sumOf(usage: Usage, tokensOf: (part: UsagePart) => number): number {

@@ -69,7 +69,8 @@ const markTexts: Readonly<Record<string, string>> = {
     "The vendor's counts were impossible for this request, so the hold limits the charge.",
   uncovered:
     'The request was admitted by its likely cost; what was left did not cover the most that it could cost.',
-  over_hold: 'The charge is above the hold: the input had been underestimated.',
+  over_hold:
+    'The charge is above the hold: more input was counted, or more output delivered, than was held.',
   unpriced_model:
     'The answer names a model without a price; the price of the requested model counts.',
   default_price: 'The catalogue has no price for a class, tier, speed or region; a default counts.',
