@@ -141,7 +141,8 @@ function planChoice(request: SandboxRequest, options: ChoiceOptions): Choice {
 
 export function answerCompletion(options: FactsOptions): Answer {
   const facts = readFacts(options)
-  const request = { ...facts, maxOutputTokens: facts.maxOutputTokens ?? usualTokensMax }
+  const usualMax = facts.directives.ignoreLimits === true ? undefined : usualTokensMax
+  const request = { ...facts, maxOutputTokens: facts.maxOutputTokens ?? usualMax }
   const plan = planCompletion(request, options.body)
   const shared = {
     kind: request.directives.refusal === 'empty' ? 'empty_refusal' : 'answer',

@@ -184,6 +184,7 @@ const events = {
 
 const content = {
   output: integer('Number of text pieces. Each piece is one output token.'),
+  ignoreLimits: flag('The output limits of the request cut nothing off.'),
   piece: text('The pieces: `ascii`, `cjk`, `emoji`, `escapes`, or any text.'),
   frame: integer('Pads each piece to about this many bytes.'),
   content: list(contentKinds, `Kinds of content in order: ${contentKinds.join(', ')}.`),

@@ -330,7 +330,7 @@ export function readFacts(options: FactsOptions): SandboxRequest {
   const limit = body['max_completion_tokens'] ?? body['max_tokens']
   const choices = body['n']
   const messages = asArray(body['messages'])
-  const { script } = options.directives
+  const { script, ignoreLimits: ignoresLimits = false } = options.directives
   return {
     format: route.format,
     operation: route.operation,
@@ -340,7 +340,7 @@ export function readFacts(options: FactsOptions): SandboxRequest {
     atMs: options.atMs,
     model: String(body['model']),
     isStream: body['stream'] === true,
-    maxOutputTokens: typeof limit === 'number' ? limit : undefined,
+    maxOutputTokens: typeof limit === 'number' && !ignoresLimits ? limit : undefined,
     choiceCount: route.format === 'chat' && typeof choices === 'number' ? choices : 1,
     messageCount: messages.length,
     lastText,

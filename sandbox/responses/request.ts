@@ -118,6 +118,7 @@ export function readResponsesFacts(options: ResponsesOptions): ResponsesRequest 
   const tools = readTools(offeredTools(body, items))
   const { resultCount } = findPrompt(items)
   const limit = body['max_output_tokens']
+  const ignoresLimits = directives.ignoreLimits === true
   const reasoning = asObject(body['reasoning'])
   const effort = reasoning?.['effort']
   const includes = new Set(asArray(body['include']))
@@ -130,7 +131,7 @@ export function readResponsesFacts(options: ResponsesOptions): ResponsesRequest 
     atMs: options.atMs,
     model: String(body['model']),
     isStream: body['stream'] === true,
-    maxOutputTokens: typeof limit === 'number' ? limit : undefined,
+    maxOutputTokens: typeof limit === 'number' && !ignoresLimits ? limit : undefined,
     choiceCount: 1,
     messageCount: items.filter(({ type }) => type === 'message').length,
     lastText,

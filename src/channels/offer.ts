@@ -29,11 +29,11 @@ export function offers(
   model: Offer,
   prices: Prices | undefined,
   {
-    outputLimitField,
+    outputLimitFields,
     modelOperation,
-  }: Pick<VendorOperation, 'outputLimitField' | 'modelOperation'>,
+  }: Pick<VendorOperation, 'outputLimitFields' | 'modelOperation'>,
 ): boolean {
-  const hasOutput = outputLimitField !== undefined
+  const hasOutput = outputLimitFields !== undefined
   if (hasOutput && prices !== undefined && prices.classes.output === undefined) return false
   return modelOperation === undefined || (model.operations?.has(modelOperation) ?? true)
 }

@@ -7,7 +7,7 @@
 const keptNames = `
   model max_tokens max_completion_tokens stream stream_options include_usage n messages
   system tools service_tier temperature speed inference_geo store container thread
-  prompt best_of suffix
+  prompt best_of suffix echo
   moderation web_search_options modalities fallbacks mcp_servers models plugins
   search_parameters enable_search route type content source data file_id image_url url
   input_audio format file file_data audio id max_uses text thinking name tool_calls

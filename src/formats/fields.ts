@@ -3,7 +3,9 @@
  * them. It gets a parsed body and knows no bytes. Messages of its faults are public.
  */
 import type {
+  LimitField,
   OperatorFeature,
+  OutputLimits,
   ReadRequestOptions,
   RefusedFeature,
   RequestExtras,
@@ -26,8 +28,8 @@ export interface BodyText {
 export interface RequestRules {
   /** Names of members that the rules read; none may occur twice, or in another letter case. */
   readonly fields: ReadonlySet<string>
-  /** Fields that limit the output; the largest value counts. Empty where nothing is generated. */
-  readonly limitFields: readonly string[]
+  /** Fields that limit the output. Empty where nothing is generated. */
+  readonly limitFields: readonly LimitField[]
   /** The least that they may be; 1 where absent. */
   readonly limitMin?: number
   /** The vendor reads null in an optional field as "absent". */
@@ -66,23 +68,24 @@ export function isFault(value: unknown): value is RequestFault {
   return asObject(value)?.['kind'] === 'fault'
 }
 
-/** Returns the output limit; undefined where none is given and none is required. */
-export function readLimit(
+/** Returns the output limits by field; empty where none is given and none is required. */
+export function readLimits(
   body: JsonObject,
   rules: RequestRules,
   options: ReadRequestOptions,
-): number | undefined | RequestFault {
-  if (!rules.hasOutput) return undefined
-  let limit: number | undefined
+): OutputLimits | RequestFault {
+  const limits: { [Field in LimitField]?: number } = {}
+  if (!rules.hasOutput) return limits
   for (const name of rules.limitFields) {
     const value = body[name]
     if (value === undefined || value === null) continue
     if (!isCount(value, rules.limitMin))
       return fault(`\`${name}\` must be an integer of at least ${rules.limitMin ?? 1}.`)
-    limit = Math.max(limit ?? 0, value)
+    limits[name] = value
   }
   const [name] = rules.limitFields
-  if (limit !== undefined || name === undefined || !options.requireMaxTokens) return limit
+  const isGiven = Object.keys(limits).length > 0
+  if (isGiven || name === undefined || !options.requireMaxTokens) return limits
   return fault(
     `\`${name}\` is required: set it to the most tokens the answer may have, an integer of at least 1.`,
   )

@@ -24,6 +24,11 @@ type OperationName =
   | 'models.get'
   | 'hello'
 
+/** Fields by which requests limit the output of one choice. */
+export const limitFields = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
+
+export type LimitField = (typeof limitFields)[number]
+
 /** What a model can be asked for, by the names of the catalogue. */
 export const modelOperations = ['chat', 'responses', 'embeddings', 'completions'] as const
 
@@ -44,10 +49,10 @@ export interface VendorOperation {
   /** The name by which a model of the catalogue offers it. Absent = every model of the vendor does. */
   readonly modelOperation?: ModelOperation
   /**
-   * The field by which a request limits the output of one answer. Absent = answers have no output; all others
-   * run only on a model with a price for output.
+   * The fields by which a request limits the output of one choice, the usual one first. Absent = answers have
+   * no output; all others run only on a model with a price for output.
    */
-  readonly outputLimitField?: 'max_tokens' | 'max_output_tokens'
+  readonly outputLimitFields?: readonly [LimitField, ...LimitField[]]
   /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */
   readonly isFree: boolean
   openMeter(facts: RequestFacts): StreamMeter
@@ -121,12 +126,14 @@ interface WarmUpOperation {
 /** Everything the gateway reads from a request body. */
 export interface RequestFacts {
   readonly model: string
-  /** The limit of one choice; undefined only where the vendor does not require it. */
-  readonly maxOutputTokens: number | undefined
+  /** The limits of one choice, by field. Empty only where the vendor does not require one. */
+  readonly outputLimits: OutputLimits
   readonly isStream: boolean
   /** How many answers are made at once: `n` of the chat format, for each prompt; else 1. */
   readonly choiceCount: number
   readonly prompt: PromptTokens
+  /** The prompt is text and nothing else: no tools, no other data, nothing of earlier answers. */
+  readonly isPlainText: boolean
   /** The cache write that the body asks for. Absent = none. */
   readonly cacheWrite?: 'short' | 'long'
   /** Chat streams: the client itself asked for the usage chunk. */
@@ -143,6 +150,9 @@ export interface RequestFacts {
   /** The parts of the body that an amendment may change, as byte offsets with an exclusive end. */
   readonly spans: RequestSpans
 }
+
+/** What a request says in its fields that limit the output; absent = not given. */
+export type OutputLimits = { readonly [Field in LimitField]?: number }
 
 export interface StateReference {
   readonly kind: StateKind
@@ -185,6 +195,8 @@ export interface RequestExtras {
   readonly asksAudioOutput: boolean
   /** An answer without output is what was asked for, and costs its prompt. Absent = it is not. */
   readonly asksNoOutput?: boolean
+  /** The answer repeats the prompt, which is no output. Absent = it does not. */
+  readonly echoesPrompt?: boolean
   /** The requested audio has fewer bytes than its samples. */
   readonly isSpeechCompressed: boolean
   /** Absent = none. */

@@ -280,16 +280,17 @@ describe('the rules of the fields', () => {
 
   test('a number with a zero fraction is an integer', () => {
     const body = JSON.stringify(plain).replace('100', '64.0')
-    for (const operation of both) assert.equal(factsOf(operation, body).maxOutputTokens, 64)
+    for (const operation of both)
+      assert.deepEqual(factsOf(operation, body).outputLimits, { max_tokens: 64 })
   })
 
-  test('chat accepts either limit, and the larger one counts', () => {
+  test('chat accepts either limit, or both', () => {
     const limits = (fields: object) =>
-      factsOf(chatCompletions, { ...plain, ...fields }).maxOutputTokens
-    assert.equal(limits({ max_tokens: undefined, max_completion_tokens: 7 }), 7)
-    assert.equal(limits({ max_completion_tokens: 7 }), 100)
-    assert.equal(limits({ max_completion_tokens: 700 }), 700)
-    assert.equal(limits({ max_tokens: null, max_completion_tokens: 7 }), 7)
+      factsOf(chatCompletions, { ...plain, ...fields }).outputLimits
+    const alone = { max_completion_tokens: 7 }
+    assert.deepEqual(limits({ max_tokens: undefined, ...alone }), alone)
+    assert.deepEqual(limits({ max_tokens: null, ...alone }), alone)
+    assert.deepEqual(limits(alone), { max_tokens: 100, max_completion_tokens: 7 })
     assert.match(faultOf(messagesCreate, { ...plain, max_tokens: null }), /required/)
   })
 
@@ -300,14 +301,27 @@ describe('the rules of the fields', () => {
         { ...plain, max_tokens: undefined },
         { requireMaxTokens: false },
       )
-      assert.equal(facts.maxOutputTokens, undefined)
+      assert.deepEqual(facts.outputLimits, {})
     }
+  })
+
+  test('a prompt is plain text unless there are tools or other data beside it', () => {
+    const isPlain = (fields: object): boolean =>
+      factsOf(messagesCreate, { ...plain, ...fields }).isPlainText
+    const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' }
+    assert.equal(isPlain({}), true)
+    assert.equal(isPlain({ system: 'Be brief.', temperature: 1 }), true)
+    assert.equal(isPlain({ tools: [{ name: 'a', input_schema: {} }] }), false)
+    assert.equal(
+      isPlain({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] }),
+      false,
+    )
   })
 
   test('counting tokens needs no limit and never streams', () => {
     const facts = factsOf(countTokens, { ...plain, max_tokens: undefined, stream: true })
     assert.equal(facts.isStream, false)
-    assert.equal(facts.maxOutputTokens, undefined)
+    assert.deepEqual(facts.outputLimits, {})
   })
 
   test('null means "not given" in chat, where the vendor says so, and nothing in messages', () => {

@@ -16,7 +16,7 @@ import {
   isAsked,
   isFault,
   noExtras,
-  readLimit,
+  readLimits,
   readAnswerForm,
   readStreamOptions,
   withoutEscapes,
@@ -46,8 +46,8 @@ export function peek(
   const { fields, text, members } = opened
   const model = readModel(body, fields, members)
   if (isFault(model)) return model
-  const limit = readLimit(fields, rules, options)
-  if (isFault(limit)) return limit
+  const outputLimits = readLimits(fields, rules, options)
+  if (isFault(outputLimits)) return outputLimits
   const form = readAnswerForm(fields, rules)
   if (isFault(form)) return form
   const asksUsageChunk = readStreamOptions(fields, rules)
@@ -78,13 +78,18 @@ export function peek(
     payloads.isUnbounded = true
   return {
     model: model.name,
-    maxOutputTokens: limit,
+    outputLimits,
     isStream: form.isStream && rules.hasOutput,
     choiceCount: form.choiceCount * (rules.countPrompts?.(source) ?? 1),
     prompt: promptTokens(payloads, body.length, {
       tools: asArray(fields['tools']),
       span: members.spans.get('tools'),
     }),
+    isPlainText:
+      extras === noExtras &&
+      isAllText(payloads) &&
+      !members.spans.has('tools') &&
+      (state?.references ?? []).length === 0,
     ...(cacheWrite !== undefined && { cacheWrite }),
     asksUsageChunk,
     ...(service !== undefined && { service }),
@@ -120,10 +125,14 @@ function promptTokens(
   }
 }
 
+function isAllText({ tokens, audioTokens, isUnbounded }: PayloadSum): boolean {
+  return tokens === 0 && audioTokens === 0 && !isUnbounded
+}
+
 function findCacheWrite(
   given: string,
   { longCacheWrite }: RequestRules,
-): RequestFacts['cacheWrite'] {
+): 'short' | 'long' | undefined {
   const text = withoutEscapes(given)
   if (longCacheWrite?.test(text) === true) return 'long'
   return /"cache_control"\s*:\s*\{/.test(text) ? 'short' : undefined

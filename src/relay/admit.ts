@@ -21,13 +21,8 @@ import { affordableOutputTokens, quote } from '../metering/charge.ts'
 import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
-import {
-  holdsMost,
-  inputTokensHeld,
-  mostFacts,
-  neededFacts,
-  outputTokensMax,
-} from './request-costs.ts'
+import { holdsMost, inputTokensHeld, mostFacts, neededFacts } from './request-costs.ts'
+import { findLoweringField, outputTokensMax } from './output-limits.ts'
 import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
 
 /** How exchanges of one kind of operation are admitted. */
@@ -252,10 +247,10 @@ function insufficientBalance(
         )
   const { prepared } = read
   const affordable = read.affordable(availablePicos)
-  const field = prepared.operation.outputLimitField
+  const field = findLoweringField(prepared)
   const advice =
     field === undefined
-      ? 'Send less, or top up the account.'
+      ? adviceWithoutLimit(prepared)
       : affordable >= 1
         ? `The largest ${field} that the balance covers for this request is ${affordable}.`
         : `It does not cover this request with any ${field}. Top up the account.`
@@ -269,6 +264,13 @@ function insufficientBalance(
   return isHeldOnly
     ? refuse('ledger.balance_held', message, retrySoon)
     : refuse('ledger.insufficient_balance', message, neverRetry)
+}
+
+/** Output that no field of the request limits on every channel. */
+function adviceWithoutLimit(prepared: Prepared): string {
+  const isUnlimited = outputTokensMax(prepared) > 0
+  const reason = isUnlimited ? 'No field of the request limits its output on every channel. ' : ''
+  return `${reason}Send less, or top up the account.`
 }
 
 /** For example: this request is likely to cost 0.1 USD and could cost up to 2 USD, with 9 tokens. */

@@ -200,6 +200,7 @@ export async function prepareStored(
     model,
     prices,
     otherPrices: [],
+    outputLimits: new Map(),
     body,
     facts,
     pinnedTo,
@@ -210,9 +211,10 @@ export async function prepareStored(
 function storedFacts(model: string): RequestFacts {
   return {
     model,
-    maxOutputTokens: undefined,
+    outputLimits: {},
     isStream: false,
     choiceCount: 1,
+    isPlainText: false,
     prompt: { likely: 0, audioLikely: 0, most: 0, images: 0, audioMost: 0 },
     asksUsageChunk: false,
     extras: noExtras,

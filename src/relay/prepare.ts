@@ -15,7 +15,7 @@ import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import { isPricedUse } from '../metering/rates.ts'
 import { useClasses } from '../metering/usage.ts'
-import type { BodyReader } from './body-reader.ts'
+import { findLimits } from './output-limits.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
 interface ClientGone {
@@ -31,7 +31,7 @@ export async function prepare(
   identified: Identified,
   operation: ForwardedOperation,
   room: BodyRoom,
-  services: Pick<RelayServices, 'clock' | 'settings' | 'bodies'>,
+  services: Pick<RelayServices, 'clock' | 'settings' | 'bodies' | 'counts'>,
 ): Promise<Prepared | ModelRefusal | ClientGone> {
   const { request, response } = identified
   const limits = bodyLimits(services)
@@ -56,8 +56,8 @@ export async function prepare(
     case 'refusal':
       return reading
     case 'body': {
-      const unread = { bytes: reading.body, room, bodies: services.bodies }
-      const understood = await understand(identified, operation, unread)
+      const unread = { bytes: reading.body, room }
+      const understood = await understand(identified, operation, unread, services)
       return response.isGone ? { kind: 'client_gone' } : understood
     }
   }
@@ -73,15 +73,15 @@ export function bodyLimits({
 interface UnreadBytes {
   readonly bytes: Buffer
   readonly room: BodyRoom
-  readonly bodies: BodyReader
 }
 
 async function understand(
   identified: Identified,
   operation: ForwardedOperation,
   unread: UnreadBytes,
+  services: Pick<RelayServices, 'bodies' | 'counts'>,
 ): Promise<Prepared | ModelRefusal> {
-  const read = await readFacts(identified, operation, unread)
+  const read = await readFacts(identified, operation, { ...unread, ...services })
   if (isRefusal(read)) return read
   const { bytes, facts } = read
   const found = findModel(identified, operation, facts.model)
@@ -91,12 +91,14 @@ async function understand(
   const { model, prices } = found
   const unpriced = findUnpricedTool(facts, prices)
   if (unpriced !== undefined) return unpriced
+  const channels = identified.snapshot.channelsByModel.get(model.id) ?? []
   return {
     ...identified,
     operation,
     model,
     prices,
     otherPrices,
+    outputLimits: findLimits({ facts, model, operation }, channels, services.counts),
     body: new RequestBody(bytes, unread.room),
     facts,
   }
@@ -109,7 +111,7 @@ function isRefusal(value: object): value is Refusal {
 async function readFacts(
   { request, response, vendor, principal }: Identified,
   operation: ForwardedOperation,
-  { bytes, bodies }: UnreadBytes,
+  { bytes, bodies }: UnreadBytes & Pick<RelayServices, 'bodies'>,
 ): Promise<{ readonly bytes: Buffer; readonly facts: RequestFacts } | Refusal> {
   const versionFault = findVersionFault(request.rawHeaders, vendor.name, vendor.versionHeader)
   if (versionFault !== undefined) return refuse('relay.request_invalid', versionFault)

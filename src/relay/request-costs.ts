@@ -9,6 +9,7 @@ import { zeroPicos, type Picos } from '../base/money.ts'
 import { quote, type QuoteFacts } from '../metering/charge.ts'
 import { costPricesAt } from '../metering/cost-prices.ts'
 import { unchangedPpm } from '../metering/prices.ts'
+import { outputTokensMax } from './output-limits.ts'
 import type { Admitted, Prepared, RelayServices } from './stages.ts'
 
 /**
@@ -135,10 +136,4 @@ function modelsOf({ facts, model, snapshot }: Prepared): readonly (Model | undef
 /** The prompt is read again for each use of a tool that the vendor runs, and by each other model. */
 function turnsOf({ facts: { extras } }: Prepared): number {
   return 1 + (extras.serverTools?.uses ?? 0) + extras.otherModels.length
-}
-
-/** Returns the most tokens that one choice of the answer may have. */
-export function outputTokensMax({ facts, model, operation }: Prepared): number {
-  if (operation.outputLimitField === undefined) return 0
-  return facts.maxOutputTokens ?? model.maxOutputTokens ?? unknownLimits.outputTokens
 }

@@ -16,7 +16,9 @@ import { clientFacts, type ClientFacts } from './client-facts.ts'
 import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import { recordFree } from './free-record.ts'
-import { inputTokensBelieved, isHoldFinal, outputTokensMax } from './request-costs.ts'
+import { noteCounts } from './counts-seen.ts'
+import { outputTokensMax, outputTokensMaxOn } from './output-limits.ts'
+import { holdsMost, inputTokensBelieved, isHoldFinal } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { endTrace } from './trace-facts.ts'
 
@@ -28,6 +30,7 @@ type SettleServices = Pick<
   | 'answerStates'
   | 'telemetry'
   | 'tokenCounter'
+  | 'counts'
   | 'settings'
   | 'onTracePoint'
 >
@@ -52,6 +55,7 @@ export async function settle(
   }
   const facts = settlementFacts(admitted, delivered, { hold, settings })
   const decision = await decideCharge(facts, tokenCounter)
+  noteCounts(admitted, delivered, decision, services)
   const record = exchangeRecord(admitted, delivered, {
     decision: hold.isUncovered
       ? { ...decision, marks: ['uncovered', ...decision.marks] }
@@ -129,11 +133,12 @@ function settlementFacts(
       promptTokensLikely: facts.prompt.likely,
       audioTokensLikely: facts.prompt.audioLikely,
       inputTokensMax: inputTokensBelieved(admitted),
-      maxOutputTokens: outputTokensMax(admitted),
+      maxOutputTokens: outputTokensMaxOn(admitted, delivered.channel),
       choiceCount: facts.choiceCount,
     },
     holdPicos: hold.amountPicos,
     isHoldFinal: isHoldFinal(admitted, { settings }),
+    holdsMost: holdsMost(admitted, { settings }),
     multiplierPpm: principal.priceMultiplierPpm,
     cutPolicy: settings.upstreamCut,
     cost: cost === undefined ? undefined : { prices: cost, atMs: startedAtMs },

@@ -13,10 +13,12 @@ import type { HoldRule } from '../base/hold-rule.ts'
 import type { Picos } from '../base/money.ts'
 import type { Watchdog } from '../base/watchdog.ts'
 import type { Channel, Model, Snapshot, Vendor } from '../channels/channel.ts'
+import type { CountBook } from '../channels/count-book.ts'
 import type { OpenRoute } from '../channels/route.ts'
 import type {
   Format,
   ForwardedOperation,
+  LimitField,
   RequestFacts,
   StoredOperation,
 } from '../formats/format.ts'
@@ -48,6 +50,8 @@ export interface RelayServices {
   readonly bodies: BodyReader
   readonly tokenCounter: TokenCounter
   readonly openRoute: OpenRoute
+  /** What the counts of answers show about channels. */
+  readonly counts: CountBook
   readonly upstream: Upstream
   readonly settings: RelaySettings
   /** Absent where no traces are exported. */
@@ -122,6 +126,8 @@ export interface Prepared extends Identified {
   readonly prices: Prices
   /** Of other models that the request names to answer or advise. */
   readonly otherPrices: readonly Prices[]
+  /** By the channels that may serve it. */
+  readonly outputLimits: ReadonlyMap<string, ChannelLimit>
   readonly body: RequestBody
   readonly facts: RequestFacts
   /** Only this channel holds what the request names of earlier answers. */
@@ -130,6 +136,13 @@ export interface Prepared extends Identified {
   readonly preferredChannel?: string | undefined
   /** The id of the stored answer that the request is about. */
   readonly storedId?: string
+}
+
+/** What limits the output of one choice on a channel. */
+export interface ChannelLimit {
+  /** Fields that the channel keeps, whether the request has them or not. */
+  readonly fields: readonly LimitField[]
+  readonly tokens: number
 }
 
 /** The money is held: from here on the exchange must be settled. */

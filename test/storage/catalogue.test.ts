@@ -988,7 +988,7 @@ test('the actor and a difference without secrets are recorded with the change', 
 test('the examples of the catalogue page apply', async (t) => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
-  assert.equal(examples.length, 5)
+  assert.equal(examples.length, 6)
   for (const example of examples) {
     const { apply } = await openStore(t)
     assert.equal((await apply(example)).kind, 'applied')

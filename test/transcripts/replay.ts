@@ -38,9 +38,10 @@ export interface Replayed {
 
 export const plainFacts: RequestFacts = {
   model: 'large-1',
-  maxOutputTokens: 4096,
+  outputLimits: { max_tokens: 4096 },
   isStream: true,
   choiceCount: 1,
+  isPlainText: true,
   prompt: { likely: 71, audioLikely: 0, most: 2_300, images: 0, audioMost: 0 },
   asksUsageChunk: false,
   extras: noExtras,

@@ -1,6 +1,7 @@
 /** The fields of a channel in the catalogue. */
 import { z } from 'zod'
 import { formatDuration, hourMs } from '../../base/clock.ts'
+import { limitFields } from '../../formats/format.ts'
 import { costSchema, decodeCost, encodeCost, printCost } from '../../metering/cost-form.ts'
 import type { CostPrices } from '../../metering/cost-prices.ts'
 import { urlFault } from './channel-address.ts'
@@ -16,6 +17,7 @@ import {
   visibleText,
   wholeNumber,
   withDefault,
+  words,
 } from './kinds.ts'
 
 const credentialLengthMax = 8_192
@@ -150,6 +152,13 @@ const baselines: Kind<Baselines, z.ZodNever> = {
   fallback: 'required',
 }
 
+const outputLimitWords = words(limitFields)
+
+const outputLimit: typeof outputLimitWords = {
+  ...outputLimitWords,
+  describe: (fields) => (fields.size === 0 ? 'none' : [...fields].sort().join(', ')),
+}
+
 const cost: Kind<CostPrices | undefined, z.ZodNever> = {
   schema: costSchema.optional(),
   store: (value) => (value === undefined ? null : encodeCost(value)),
@@ -200,6 +209,13 @@ export const channelFields = {
     withDefault('request', choice(['request', 'models', 'none'])),
     'How the gateway checks the channel: `request` sends a tiny model request, `models` a listing call, `none` nothing.',
     { column: 'check_kind' },
+  ),
+  /** Undefined: the fields that the format has for it. */
+  outputLimit: field(
+    'output_limit',
+    optional(outputLimit),
+    'The fields of a request that bound all output that the vendor bills on this channel, of `max_tokens`, `max_completion_tokens` and `max_output_tokens`; `[]` for none. Another field does not lower the hold; see [below](#output-limits).',
+    { fallback: "the format's" },
   ),
   /** By model; a missing baseline is learned. */
   baselines: field(

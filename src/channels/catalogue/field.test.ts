@@ -46,6 +46,7 @@ const channel = {
   weight: 7,
   max_concurrent: 5,
   check: 'none',
+  output_limit: ['max_completion_tokens', 'max_tokens'],
   baselines: { a: { p50: '800ms', p95: '2s' } },
   cost: { factor: 0.5, b: { input: 1, output: 2 } },
   allow_private: true,
@@ -103,6 +104,14 @@ test('a list of differences shows mappings by their paths', () => {
   assert.equal(described.get('models'), 'a as other, b')
   assert.equal(described.get('baselines'), 'a p50 800ms, p95 2s')
   assert.equal(described.get('cost.b.output'), '2')
+})
+
+test('an empty list of output limits is none of them, and not the default', () => {
+  const given = { ...channel, output_limit: [] }
+  const entry = entrySchema(channelFields).parse(given)
+  assert.deepEqual(readColumns(channelFields, columnsOf(channelFields, entry)), entry)
+  assert.deepEqual(printEntry(channelFields, entry)['output_limit'], [])
+  assert.equal(describeEntry(channelFields, entry).get('output_limit'), 'none')
 })
 
 test('a word of a stored list that only a newer version knows is left out', () => {

@@ -9,6 +9,7 @@ import type { Random } from '../../base/random.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Telemetry } from '../../telemetry/events.ts'
 import type { Snapshot } from '../channel.ts'
+import { CountBook } from '../count-book.ts'
 import { explainAbsence, type LoadedSnapshot } from '../snapshot.ts'
 import type { CheckRequest } from './channel-states.ts'
 import { saveCheckAnswer, type CheckAnswer, type CheckedModel } from './check-answers.ts'
@@ -47,6 +48,7 @@ const closeTimeoutMs = 5_000
 
 export class ChannelKeeper {
   readonly health: HealthBook
+  readonly counts: CountBook
   readonly #parts: ChannelKeeperParts
   readonly #journal: ChannelJournal
   readonly #prober: Prober
@@ -58,6 +60,7 @@ export class ChannelKeeper {
   private constructor(parts: ChannelKeeperParts) {
     const { clock, database, membership, snapshot, telemetry } = parts
     this.#parts = parts
+    this.counts = new CountBook(clock)
     this.#journal = createChannelJournal((kind) => telemetry.journalDropped(kind))
     this.#prober = new Prober({
       clock,
@@ -80,7 +83,7 @@ export class ChannelKeeper {
       membership,
       monotonic: () => clock.monotonic(),
       journal: this.#journal,
-      lines: () => this.health.list(snapshot()),
+      lines: () => this.#lines(),
       save: () => this.health.save(),
       onOffElsewhere: (place) => this.health.warn(place),
       onCheckRequest: (request) => void this.#checkNow(request).catch(parts.onError),
@@ -131,6 +134,16 @@ export class ChannelKeeper {
     this.health.follow(undefined, snapshot())
     this.health.restore(saved)
     this.#wakeTimer = every(clock, wakeIntervalMs, () => this.health.wake(), onError)
+  }
+
+  #lines(): readonly HealthLine[] {
+    const snapshot = this.#parts.snapshot()
+    return this.health.list(snapshot).map((line) => {
+      const channel = snapshot.channels.get(line.channel)
+      return channel === undefined
+        ? line
+        : { ...line, ...this.counts.describe(channel, line.model) }
+    })
   }
 
   #applyEffect(effect: PlacedEffect, place: HealthPlace): void {

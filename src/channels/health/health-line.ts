@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../channel.ts'
+import type { CountFacts } from '../count-book.ts'
 import {
   gradeOf,
   isFit,
@@ -17,7 +18,7 @@ import type { Outcome } from './health-event.ts'
 import { ownQuantiles, pinnedQuantiles, probeKind } from './latency.ts'
 import { sumRecent, type RecentAttempts } from './recent-attempts.ts'
 
-export interface HealthLine {
+export interface HealthLine extends CountFacts {
   readonly channel: string
   readonly model: string
   readonly vendor: string

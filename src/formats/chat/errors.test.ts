@@ -161,9 +161,9 @@ test('a probe is a request that this format accepts, for few tokens, by either n
     const facts = chatCompletions.readRequest(body, options)
     assert.ok(!('kind' in facts))
     assert.deepEqual([facts.model, facts.isStream], ['m', false])
-    return facts.maxOutputTokens
+    return facts.outputLimits
   })
-  assert.deepEqual(limits, [1, 16])
+  assert.deepEqual(limits, [{ max_tokens: 1 }, { max_completion_tokens: 16 }])
 })
 
 /** The answer to the list of models; to one model where an id is given. */

@@ -20,7 +20,7 @@ export const chatCompletions: ForwardedOperation = {
   method: 'POST',
   path: '/v1/chat/completions',
   modelOperation: 'chat',
-  outputLimitField: 'max_tokens',
+  outputLimitFields: ['max_tokens', 'max_completion_tokens'],
   isFree: false,
   readRequest: (body, options) => peek(body, chatRules, options),
   amend: amendChat,

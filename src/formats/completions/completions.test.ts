@@ -46,9 +46,11 @@ describe('a request for completions', () => {
   })
 
   test('may leave the limit out or set it to zero', () => {
-    assert.equal(factsOf(plain).maxOutputTokens, undefined)
-    assert.equal(factsOf({ ...plain, max_tokens: 0, echo: true }).maxOutputTokens, 0)
-    assert.equal(factsOf({ ...plain, max_tokens: 9 }).maxOutputTokens, 9)
+    assert.deepEqual(factsOf(plain).outputLimits, {})
+    assert.deepEqual(factsOf({ ...plain, max_tokens: 0, echo: true }).outputLimits, {
+      max_tokens: 0,
+    })
+    assert.deepEqual(factsOf({ ...plain, max_tokens: 9 }).outputLimits, { max_tokens: 9 })
     assert.match(faultOf(plain, true), /`max_tokens` is required/)
   })
 

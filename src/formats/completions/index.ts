@@ -9,6 +9,7 @@ import {
   aggregatorFields,
   fault,
   findAggregatorWork,
+  isAsked,
   noExtras,
   type RequestRules,
 } from '../fields.ts'
@@ -30,6 +31,7 @@ const completionsRules: RequestRules = {
     'stream_options',
     'n',
     'best_of',
+    'echo',
     'temperature',
     'service_tier',
     ...aggregatorFields,
@@ -59,7 +61,10 @@ const completionsRules: RequestRules = {
   findOperatorFeatures: () => [],
   findBillableFeatures(body) {
     const features = findAggregatorWork(body)
-    return body['max_tokens'] === 0 ? { ...noExtras, ...features, asksNoOutput: true } : features
+    const asksNoOutput = body['max_tokens'] === 0
+    const echoesPrompt = isAsked(body['echo'])
+    if (!asksNoOutput && !echoesPrompt) return features
+    return { ...noExtras, ...features, asksNoOutput, echoesPrompt }
   },
   findService: (body) => chatRules.findService(body),
 }
@@ -70,7 +75,7 @@ export const completions: ForwardedOperation = {
   method: 'POST',
   path: '/v1/completions',
   modelOperation: 'completions',
-  outputLimitField: 'max_tokens',
+  outputLimitFields: ['max_tokens'],
   isFree: false,
   readRequest: (body, options) => peek(body, completionsRules, options),
   amend: amendChat,

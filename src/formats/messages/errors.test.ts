@@ -217,9 +217,10 @@ describe('a gateway error', () => {
     assert.match(event, /^\n\nevent: error\ndata: \{[^\n]*\}\n\n$/)
     const meter = messagesCreate.openMeter({
       model: 'm',
-      maxOutputTokens: 1,
+      outputLimits: { max_tokens: 1 },
       isStream: true,
       choiceCount: 1,
+      isPlainText: true,
       prompt: { likely: 1, audioLikely: 0, most: 1, images: 0, audioMost: 0 },
       asksUsageChunk: false,
       extras: noExtras,
@@ -263,7 +264,10 @@ test('a probe is a request that this format accepts, for one token', () => {
   const [body = Buffer.alloc(0)] = messagesCreate.checkBodies?.('a "b"', false) ?? []
   const facts = messagesCreate.readRequest(body, options)
   assert.ok(!('kind' in facts))
-  assert.deepEqual([facts.model, facts.maxOutputTokens, facts.isStream], ['a "b"', 1, false])
+  assert.deepEqual(
+    [facts.model, facts.outputLimits, facts.isStream],
+    ['a "b"', { max_tokens: 1 }, false],
+  )
 })
 
 /** The answer to the list of models; to one model where an id is given. */

@@ -29,7 +29,7 @@ export const messagesCreate: ForwardedOperation = {
   name: 'messages.create',
   method: 'POST',
   path: '/v1/messages',
-  outputLimitField: 'max_tokens',
+  outputLimitFields: ['max_tokens'],
   isFree: false,
   readRequest: (body, options) => peek(body, messagesRules, options),
   amend: renameModel,

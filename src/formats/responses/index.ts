@@ -14,7 +14,7 @@ export const responsesCreate: ForwardedOperation = {
   method: 'POST',
   path: '/v1/responses',
   modelOperation: 'responses',
-  outputLimitField: 'max_output_tokens',
+  outputLimitFields: ['max_output_tokens'],
   isFree: false,
   readRequest: (body, options) => peek(body, responsesRules, options),
   amend: renameModel,

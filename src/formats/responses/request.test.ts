@@ -37,18 +37,20 @@ const image = `data:image/png;base64,${'A'.repeat(40_000)}`
 describe('the fields', () => {
   test('of a plain request', () => {
     const facts = factsOf({ ...plain, max_output_tokens: 50, stream: true, temperature: 1 })
-    const { model, maxOutputTokens, isStream, choiceCount, asksUsageChunk, extras } = facts
+    const { model, outputLimits, isStream, choiceCount, asksUsageChunk, extras } = facts
     assert.deepEqual(
-      { model, maxOutputTokens, isStream, choiceCount, asksUsageChunk },
+      { model, outputLimits, isStream, choiceCount, asksUsageChunk },
       {
         model: 'large-1',
-        maxOutputTokens: 50,
+        outputLimits: { max_output_tokens: 50 },
         isStream: true,
         choiceCount: 1,
         asksUsageChunk: false,
       },
     )
     assert.equal(extras, noExtras)
+    assert.equal(facts.isPlainText, true)
+    assert.equal(factsOf({ ...plain, previous_response_id: 'resp_1' }).isPlainText, false)
     assert.equal(facts.references, undefined)
     assert.equal(facts.storesAnswer, true)
     assert.equal(facts.asksStorage, undefined)
@@ -65,7 +67,7 @@ describe('the fields', () => {
       background: null,
       service_tier: null,
     }
-    assert.equal(factsOf({ ...plain, ...nulls }).maxOutputTokens, undefined)
+    assert.deepEqual(factsOf({ ...plain, ...nulls }).outputLimits, {})
     assert.match(faultOf(plain, { requireMaxTokens: true }), /`max_output_tokens` is required/)
   })
 

@@ -59,6 +59,7 @@ export async function openRelaying(opening: Opening, below: Below): Promise<Rela
     bodies,
     tokenCounter,
     openRoute: createRoutes({ clock, health: channels.health, telemetry, settings: config }),
+    counts: channels.counts,
     upstream,
     settings: config,
     traces,

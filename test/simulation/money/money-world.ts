@@ -12,6 +12,7 @@ import { refuse } from '../../../src/base/errors.ts'
 import { seededRandom, type Random } from '../../../src/base/random.ts'
 import type { Clock } from '../../../src/base/clock.ts'
 import type { Snapshot } from '../../../src/channels/channel.ts'
+import { CountBook } from '../../../src/channels/count-book.ts'
 import { HealthBook } from '../../../src/channels/health/health-book.ts'
 import { createRoutes, type RouteSettings } from '../../../src/channels/route.ts'
 import { UpstreamPools } from '../../../src/http/client/pool.ts'
@@ -377,6 +378,7 @@ export class MoneyWorld {
         close: () => Promise.resolve(),
       },
       openRoute: createRoutes({ clock, health, telemetry, settings }),
+      counts: new CountBook(clock),
       upstream: new UpstreamPools({
         connectTimeoutMs: 5_000,
         clock,

@@ -383,6 +383,7 @@ CREATE TABLE channel (
   max_concurrent INTEGER,
   check_kind TEXT NOT NULL DEFAULT 'request' CHECK (check_kind IN ('request', 'models', 'none')),
   override TEXT NOT NULL DEFAULT 'enabled' CHECK (override IN ('enabled', 'disabled')),
+  output_limit TEXT, -- fields of requests that bound all billed output, with commas. NULL: those of the format
   -- JSON: model → p50Ms, p95Ms; usual times to the first event, in place of what the gateway would learn.
   baselines TEXT NOT NULL DEFAULT '{}',
   cost TEXT, -- what the operator pays: JSON in the form of the catalogue's `cost:`. NULL: not known
