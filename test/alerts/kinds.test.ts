@@ -74,6 +74,15 @@ function failing(fault: string, ...channels: readonly string[]) {
   }
 }
 
+const words = 'piece=the%20'
+
+/** 20 requests of about 1,200 tokens of plain text, which the vendor counts as it is told. */
+async function askWithLongPrompts({ gateway }: World, sandbox: string): Promise<void> {
+  const prompt = 'word '.repeat(1_008)
+  for (let count = 0; count < 20; count++)
+    await gateway.ask({ format: 'messages', isStream: false, prompt, sandbox })
+}
+
 function channelCase(fault: string, subject: string, facts: Case['facts']): Case {
   return {
     what: `the vendor answers ${fault}`,
@@ -172,6 +181,36 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
   'channel.no_credit': [channelCase('error=402', main, { models, why: 'no_credit' })],
   'channel.model_missing': [
     channelCase('error=404', place, { models: ['large-1'], why: 'model_missing' }),
+  ],
+  'channel.limit_ignored': [
+    {
+      what: 'answers are longer than they may be',
+      async cause({ gateway }) {
+        const ask = { format: 'messages', isStream: true, maxTokens: 1 } as const
+        for (let count = 0; count < 3; count++)
+          await gateway.ask({ ...ask, sandbox: `output=200; ${words}; ignore_limits` })
+        return place
+      },
+      facts: { channel: main, models: ['large-1'], fields: ['max_tokens'] },
+      // The operator says that the vendor keeps no limit.
+      async end({ gateway: { context } }) {
+        const text = await exportCatalogue(context)
+        await applyCatalogue(context, {
+          text: text.replace(`  ${main}:\n`, `  ${main}:\n    output_limit: []\n`),
+        })
+      },
+    },
+  ],
+  'channel.counts_high': [
+    {
+      what: 'twenty prompts of text are counted as three times their usual tokens',
+      async cause(world) {
+        await askWithLongPrompts(world, 'input=3600')
+        return main
+      },
+      facts: { channel: main, ratio: 3 },
+      end: (world) => askWithLongPrompts(world, 'input=1200'),
+    },
   ],
   'model.reserve_only': [
     {

@@ -17,6 +17,8 @@ export const alertKinds = {
   'channel.credential_refused': 'critical',
   'channel.no_credit': 'critical',
   'channel.model_missing': 'warning',
+  'channel.limit_ignored': 'warning',
+  'channel.counts_high': 'warning',
   'model.reserve_only': 'warning',
   'model.no_usable_channel': 'critical',
   'ledger.audit_failed': 'critical',

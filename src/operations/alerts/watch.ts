@@ -24,6 +24,7 @@ import {
 import { keyOf, type Alert, type Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
 import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
+import { countKinds, findCountConditions } from './count-rules.ts'
 import { applyObservation, readFiring, type FiringAlerts, type RaiseOptions } from './raise.ts'
 
 export interface WatchOptions extends RaiseOptions {
@@ -63,8 +64,12 @@ export class ChannelWatch {
       ({ isSecondTime, model }) =>
         isSecondTime || known.has(keyOf('model.no_usable_channel', model)),
     )
-    const findings = findChannelConditions(lines, missing, known)
-    await applyObservation(this.#options, { kinds: channelKinds, findings, firing }, nowMs)
+    const findings = [
+      ...findChannelConditions(lines, missing, known),
+      ...findCountConditions(lines.map(({ line }) => line)),
+    ]
+    const kinds = [...channelKinds, ...countKinds]
+    await applyObservation(this.#options, { kinds, findings, firing }, nowMs)
   }
 
   /** Models without any state of a gateway; two times, because a change of the catalogue takes a moment. */

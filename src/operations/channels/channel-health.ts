@@ -18,6 +18,7 @@ import {
 } from '../../channels/cluster/channel-states.ts'
 import { shownModes } from '../../channels/health/health-state.ts'
 import type { FailureLine, HealthLine } from '../../channels/health/health-line.ts'
+import { limitFields } from '../../formats/format.ts'
 import { sumCosts } from '../../channels/cluster/operator-cost-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import {
@@ -64,6 +65,13 @@ const healthForm = z.strictObject({
   last_ok_at: moment.nullable(),
   first_event_ms: timesForm,
   usual_first_event_ms: timesForm,
+  ignored_limits: z.array(z.enum(limitFields)).meta({
+    description: 'Fields of requests that do not limit the output here, as answers have shown.',
+  }),
+  count_ratio: z.number().nullable().meta({
+    description:
+      'How many times the estimate the channel counts for plain text, where that is above 2.',
+  }),
   /** Since the gateway started. */
   failures: z.array(failureForm),
   /** Who published this state. */
@@ -270,6 +278,8 @@ function viewState(
     last_ok_at: timeOrNull(line.lastOkAtMs),
     first_event_ms: timesView(line.firstEventMs),
     usual_first_event_ms: timesView(line.usualFirstEventMs),
+    ignored_limits: [...(line.ignoredLimits ?? [])],
+    count_ratio: line.countRatio ?? null,
     failures: line.failures.map(viewFailure),
     node,
     published_at: timeText(publishedAtMs),

@@ -114,6 +114,9 @@ const steps: Readonly<Record<AlertKind, (alert: FiringAlert) => string>> = {
   'channel.model_missing': ({ channel = '' }) =>
     `Correct the model of ${channel} in the catalogue, then: turnpike apply -f catalog.yaml`,
   'channel.off': showChannel,
+  'channel.limit_ignored': ({ channel = '' }) =>
+    `Set output_limit of ${channel} in the catalogue, then: turnpike apply -f catalog.yaml`,
+  'channel.counts_high': showChannel,
   'model.reserve_only': () => 'turnpike channel list',
   'backup.too_old': () => 'turnpike backup FILE',
   'account.running_out': credit,

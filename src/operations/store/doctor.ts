@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
 import { listAccounts } from '../../ledger/account-store.ts'
+import { listStates } from '../../channels/cluster/channel-states.ts'
 import { checkOperation } from '../../channels/offer.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
 import { formatOf } from '../../formats/registry.ts'
@@ -16,6 +17,7 @@ import { reviewSinceCheckpoints } from './audit.ts'
 import { readLatestResults } from './audit-store.ts'
 import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
 import { findMissingLimits } from '../catalogue/missing-limits.ts'
+import { findCountConditions } from '../alerts/count-rules.ts'
 import { readSnapshot } from '../channels/channel-check.ts'
 import type { Answer } from '../answer-forms.ts'
 import { noInput, operation, timeText, type OperationContext } from '../operation.ts'
@@ -52,6 +54,7 @@ export const diagnose = operation({ input: noInput, answer: diagnosisForm }, asy
     ...(await examineProxies(context)),
     ...examineCatalogue(snapshot, context),
     ...(await examineVendors(snapshot, context)),
+    ...(await examineCounts(context)),
     ...(await examineAccess(context)),
     ...(await examineDemo(context, snapshot)),
   ]
@@ -113,6 +116,16 @@ async function examineProxies({ database, clock }: OperationContext): Promise<re
         'trusted_proxies and restart the gateway.'
       return advice('proxies', message)
     })
+}
+
+/** Running gateways publish what the counts of answers show about channels. */
+async function examineCounts({ database, clock }: OperationContext): Promise<readonly Finding[]> {
+  const nowMs = await readStoreTime(database, clock)
+  const running = (await listNodes(database)).filter((node) => isRunning(node, nowMs))
+  const ids = new Set(running.map(({ id }) => id))
+  const states = (await listStates(database)).filter(({ node }) => ids.has(node))
+  const found = findCountConditions(states.map(({ line }) => line))
+  return found.map(({ text }) => advice('vendors', text))
 }
 
 /** Audits what is new, as a running gateway does: a full audit of a large store takes hours. */

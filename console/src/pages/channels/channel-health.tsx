@@ -80,14 +80,26 @@ function columnsOf({ is_live: isLive }: ChannelDetail): readonly Column<Row>[] {
   ]
 }
 
-function ModelName({ row: { model, vendorName } }: { row: Row }) {
+function ModelName({ row: { model, vendorName, health } }: { row: Row }) {
   return (
     <div className="channel-name">
       <Link to="/channels" search={{ model }}>
         {model}
       </Link>
       {vendorName !== null && <span className="soft">{vendorName} at the vendor</span>}
+      {health !== undefined && <CountNotes health={health} />}
     </div>
+  )
+}
+
+/** What the counts of answers have shown. */
+function CountNotes({ health }: { health: Health }) {
+  const { ignored_limits: ignored, count_ratio: ratio } = health
+  return (
+    <>
+      {ignored.length > 0 && <span className="soft">does not keep {ignored.join(', ')}</span>}
+      {ratio !== null && <span className="soft">counts {ratio} times the usual input</span>}
+    </>
   )
 }
 

@@ -11,7 +11,8 @@ const checks: Readonly<Record<ChannelDetail['check'], string>> = {
 }
 
 export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
-  const { name, vendor, url, credential, rank, weight, max_concurrent: limit, check } = detail
+  const { name, vendor, url, credential, rank, weight, check } = detail
+  const { max_concurrent: limit, output_limit: fields } = detail
   return (
     <Card
       title="Settings"
@@ -31,11 +32,17 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
           ['Rank', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
           ['Weight', String(weight)],
           ['Concurrent requests', limit === null ? 'No limit' : `At most ${formatInteger(limit)}`],
+          ['Output limits', outputLimits(fields)],
           ['Checks', checks[check]],
         ]}
       />
     </Card>
   )
+}
+
+function outputLimits(fields: ChannelDetail['output_limit']): string {
+  if (fields === null) return 'Those of the format'
+  return fields.length === 0 ? 'None' : fields.join(', ')
 }
 
 /** Where the credential comes from; the API never gives the credential itself. */
