@@ -53,6 +53,8 @@ export interface VendorOperation {
    * no output; all others run only on a model with a price for output.
    */
   readonly outputLimitFields?: readonly [LimitField, ...LimitField[]]
+  /** A request may have many texts, which the model reads one by one: its limit of input is that of one. */
+  readonly hasManyTexts?: boolean
   /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */
   readonly isFree: boolean
   openMeter(facts: RequestFacts): StreamMeter

@@ -50,7 +50,8 @@ export function isHoldFinal(
   services: Pick<RelayServices, 'settings'>,
 ): boolean {
   if (holdsMost(prepared, services)) return true
-  return prepared.facts.extras.serverTools === undefined && inputTokensMax(prepared) !== undefined
+  if (prepared.facts.extras.serverTools !== undefined) return false
+  return isBoundedByBytes(prepared) || inputTokensMax(prepared) !== undefined
 }
 
 function likelyFacts(prepared: Prepared): QuoteFacts {
@@ -100,8 +101,14 @@ function commonFacts(prepared: Prepared): Omit<QuoteFacts, 'inputTokens'> {
 
 /** The most input that the hold is for, or the likely where no limit of the model is known. */
 export function inputTokensHeld(prepared: Prepared): number {
-  const max = inputTokensMax(prepared) ?? unknownLimits.inputTokensHeld
-  return Math.min(inputTokensOf(prepared), max)
+  const most = inputTokensOf(prepared)
+  if (isBoundedByBytes(prepared)) return most
+  return Math.min(most, inputTokensMax(prepared) ?? unknownLimits.inputTokensHeld)
+}
+
+/** Whether the hold follows the bytes alone: no limit of the model holds for all texts together. */
+function isBoundedByBytes(prepared: Prepared): boolean {
+  return prepared.operation.hasManyTexts === true && inputTokensOf(prepared) < Infinity
 }
 
 /** The most input that the vendor may count, in all parts of its answer together. */

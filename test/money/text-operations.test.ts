@@ -240,6 +240,30 @@ describe('on one gateway', () => {
   test('the audit finds no difference afterwards', () => assertClean(gateway))
 })
 
+describe('a model whose limit of input is that of one text', () => {
+  for (const [path, id, member] of [
+    [embeddingsPath, 'embed-1', 'input'],
+    [completionsPath, 'text-1', 'prompt'],
+  ] as const)
+    test(`is charged for all texts of a request, and holds for them (${member})`, () => {
+      const limited = (url: string): string =>
+        textCatalogue(url).replace(`  ${id}:\n`, `  ${id}:\n    max_input_tokens: 100\n`)
+      return withScenario({ catalogue: limited }, async (own) => {
+        const fields = { model: id, [member]: Array(20).fill('word '.repeat(80)), max_tokens: 1 }
+        const { key } = own.account
+        const answer = await send(
+          own.url + path,
+          textRequest({ key, fields, sandbox: 'input=2000; output=1' }),
+        )
+        assert.equal(answer.status, 200, answer.text)
+        const { amountPicos, marks } = only(await own.ended(own.account, 1))
+        const price = id === 'embed-1' ? 2_000n * embedInputPicos : priceOf(2_000, 20)
+        // Without a mark: the charge is within the hold.
+        assert.deepEqual([amountPicos, marks], [price, []])
+      })
+    })
+})
+
 describe('a vendor that does not offer an endpoint', () => {
   for (const operation of ['embeddings', 'completions'] as const)
     test(`(${operation}) is no failure, and the client learns it`, () =>

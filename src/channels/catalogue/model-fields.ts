@@ -30,7 +30,7 @@ export const modelFields = {
   maxInputTokens: field(
     'max_input_tokens',
     kept(tokenLimit),
-    'The most tokens that the model reads. It sets the hold of requests with tools of the vendor or documents by address. `price import` fills it.',
+    'The most tokens that the model reads. No hold is for more input, and requests whose bytes do not bound it (documents, addresses, tools of the vendor) hold for all of it. `price import` fills it.',
     { fallback: `what is stored, else ${tokensText(unknownLimits.inputTokensHeld)}` },
   ),
   /** The most tokens that one image counts, which no byte of a body shows. */

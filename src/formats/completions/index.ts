@@ -75,6 +75,7 @@ export const completions: ForwardedOperation = {
   method: 'POST',
   path: '/v1/completions',
   modelOperation: 'completions',
+  hasManyTexts: true,
   outputLimitFields: ['max_tokens'],
   isFree: false,
   readRequest: (body, options) => peek(body, completionsRules, options),

@@ -40,6 +40,7 @@ export const embeddings: ForwardedOperation = {
   method: 'POST',
   path: '/v1/embeddings',
   modelOperation: 'embeddings',
+  hasManyTexts: true,
   isFree: false,
   readRequest: (body, options) => peek(body, embeddingsRules, options),
   amend: amendChat,

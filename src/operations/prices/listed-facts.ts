@@ -18,7 +18,7 @@ export interface ListedFacts {
 
 export function factsOf(model: ListedModel, list: PriceList, format: UsageFormat): ListedFacts {
   return {
-    // Of a model that makes embeddings it is the limit of one text, and a request has many.
+    // Of a model that makes embeddings it is the limit of one text; what it reads is bounded by bytes alone.
     maxInputTokens:
       model.fields.get('mode') === 'embedding' ? undefined : limitIn(model, 'max_input_tokens'),
     maxOutputTokens: limitIn(model, 'max_output_tokens'),

@@ -438,7 +438,7 @@ CREATE TABLE model (
   -- prices allow.
   operations TEXT,
   max_output_tokens BIGINT,
-  -- Held where a vendor's own tools or documents by address add input that no body shows.
+  -- Ends each hold; held where bytes do not bound the input.
   max_input_tokens BIGINT CHECK (max_input_tokens > 0),
   image_tokens BIGINT CHECK (image_tokens > 0),
   first_event_timeout_ms BIGINT CHECK (first_event_timeout_ms > 0),

@@ -352,7 +352,7 @@ CREATE TABLE model (
   -- prices allow.
   operations TEXT,
   max_output_tokens INTEGER,
-  -- Held where a vendor's own tools or documents by address add input that no body shows.
+  -- Ends each hold; held where bytes do not bound the input.
   max_input_tokens INTEGER CHECK (max_input_tokens > 0),
   image_tokens INTEGER CHECK (image_tokens > 0),
   first_event_timeout_ms INTEGER CHECK (first_event_timeout_ms > 0),
