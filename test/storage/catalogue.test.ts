@@ -527,13 +527,18 @@ models:
     'models without max_input_tokens: a, b, s; a request holds for 200,000 tokens of input at most, and where ' +
     'its bytes do not bound the input the vendor may count 2,000,000; set it, or fill it in with turnpike price import'
   const lacksOutput =
-    'models without max_output_tokens: b; a request without max_tokens holds for 128,000 tokens of output; ' +
+    'models without max_output_tokens: b; a request whose output no field limits holds for 128,000 tokens of output; ' +
     'set it, or fill it in with turnpike price import'
   assert.deepEqual(await notes(file('')), [lacksInput, lacksOutput])
   assert.deepEqual(await notes(file('max_output_tokens: 9,')), [lacksInput])
   assert.deepEqual(await notes(file('max_input_tokens: 9,')), [])
   // What is stored counts, though the file does not say it.
   assert.deepEqual(await notes(file('')), [])
+  const channel = 'vendor: alpha, url: "https://vendor.example", credential: k, models: [n]'
+  const narrow = (limit: string): string =>
+    `models: { n: { vendor: alpha, max_input_tokens: 9, ${price} } }\nchannels: { c: { ${channel}${limit} } }`
+  assert.deepEqual(await notes(narrow('')), [])
+  assert.deepEqual(await notes(narrow(', output_limit: []')), [lacksOutput.replace('b;', 'n;')])
   const many = 'a b c d e f g'.split(' ').map((id) => `${id}${id}: { vendor: alpha, ${price} }`)
   const [note] = await notes(`models: { ${many.join(', ')} }`)
   assert.match(note ?? '', /^models without max_input_tokens: aa, bb, cc, dd, ee and 2 more; /)

@@ -118,7 +118,7 @@ function prepare(
   const notes = [
     ...demoNotes(demo),
     ...findNotes(context, stored, catalogue),
-    ...findMissingLimits(plan.allModels, catalogue.vendors, nowMs),
+    ...findMissingLimits(plan.allModels, catalogue, nowMs),
   ]
   return { plan, result: { kind, diff, notes } }
 }

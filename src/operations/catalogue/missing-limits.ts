@@ -3,7 +3,7 @@
  * Pure. The invariant: silent about a model whose limits are all known, and about one that is not served.
  * `image_tokens` is never missed: what is held without it covers all that vendors are known to count.
  */
-import type { Model, Vendor } from '../../channels/channel.ts'
+import type { Channel, Model, Vendor } from '../../channels/channel.ts'
 import { tokensText, unknownLimits } from '../../channels/model-limits.ts'
 import { needsOutputPrice, offeredOperations } from '../../channels/offer.ts'
 import { pricesAt } from '../../metering/prices.ts'
@@ -13,19 +13,25 @@ type LimitedModel = Pick<
   'id' | 'vendor' | 'maxInputTokens' | 'maxOutputTokens' | 'operations' | 'prices'
 >
 
-type Vendors = ReadonlyMap<string, Pick<Vendor, 'requireMaxTokens'>>
+interface Surroundings {
+  readonly vendors: ReadonlyMap<string, Pick<Vendor, 'requireMaxTokens'>>
+  readonly channels: ReadonlyMap<string, Pick<Channel, 'models' | 'outputLimit'>>
+}
 
 /** Each text says what to set and what happens otherwise, with a small letter first and no full stop. */
 export function findMissingLimits(
   models: readonly LimitedModel[],
-  vendors: Vendors,
+  { vendors, channels }: Surroundings,
   nowMs: number,
 ): readonly string[] {
+  const someFieldFails = (id: string): boolean =>
+    channels.values().some((one) => one.outputLimit !== undefined && one.models.has(id))
   const writing = models.filter((model) => makesOutput(model, nowMs))
   const withoutInput = writing.filter(({ maxInputTokens }) => maxInputTokens === undefined)
   const withoutOutput = writing.filter(
-    ({ maxOutputTokens, vendor }) =>
-      maxOutputTokens === undefined && vendors.get(vendor)?.requireMaxTokens === false,
+    ({ id, maxOutputTokens, vendor }) =>
+      maxOutputTokens === undefined &&
+      (vendors.get(vendor)?.requireMaxTokens === false || someFieldFails(id)),
   )
   return [
     ...explain(
@@ -36,7 +42,7 @@ export function findMissingLimits(
     ...explain(
       withoutOutput,
       'max_output_tokens',
-      `a request without max_tokens holds for ${tokensText(unknownLimits.outputTokens)} tokens of output`,
+      `a request whose output no field limits holds for ${tokensText(unknownLimits.outputTokens)} tokens of output`,
     ),
   ]
 }

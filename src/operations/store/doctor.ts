@@ -178,7 +178,7 @@ function examineCatalogue(
       findings.push(advice('catalogue', message))
     }
   }
-  for (const text of findMissingLimits([...models.values()], vendors, clock.now()))
+  for (const text of findMissingLimits([...models.values()], snapshot, clock.now()))
     findings.push(advice('catalogue', `${text.charAt(0).toUpperCase()}${text.slice(1)}.`))
   const counts = `${vendors.size} vendors, ${models.size} models, ${channels.size} channels`
   return [ok('catalogue', `Ready to serve: ${counts}.`), ...findings]
