@@ -240,6 +240,21 @@ test('what an import fills in stays as stored where the file does not say it', a
   assert.deepEqual(await stored(), [1_000_000, 8192, false, false])
 })
 
+test('a model is no longer dated when an edition of it gets an entry of its own', async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  const price = 'price: { input: 1, output: 2 }'
+  const file = (more: string): string => `models: { m: { vendor: beta, ${price} }${more} }`
+  await apply(`models: { m: { vendor: beta, dated: true, ${price} } }`)
+  assert.equal((await apply(file(''))).kind, 'unchanged')
+  const added = await apply(file(`, m-20260115: { vendor: beta, ${price} }`))
+  assert.ok(added.kind === 'applied')
+  assert.deepEqual(added.diff.find(({ name }) => name === 'm')?.changes, [
+    { field: 'dated', from: 'true', to: undefined },
+  ])
+  assert.equal((await snapshot()).models.get('m')?.dated, undefined)
+  assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+})
+
 test('what a model offers is stored, exported, applied again, and part of the snapshot', async (t) => {
   const { apply, snapshot, context } = await openStore(t)
   const file = (offer: string): string =>

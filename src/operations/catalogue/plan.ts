@@ -9,6 +9,7 @@ import { describeEntry, withKept } from '../../channels/catalogue/field.ts'
 import { modelFields } from '../../channels/catalogue/model-fields.ts'
 import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
 import type { Model } from '../../channels/channel.ts'
+import { withoutDate } from '../../channels/model-names.ts'
 import {
   isInUse,
   type CatalogueRows,
@@ -131,13 +132,17 @@ function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
   const planned: PlannedModels = { diff: [], rows: [], all: [], save: [], withdraw: [] }
   const before = new Map(stored.models.map((row) => [row.id, row]))
   const priceRows = Map.groupBy(stored.prices, (row) => row.model)
+  const withEditions = new Set([...catalogue.models.keys()].map(withoutDate))
   for (const [id, { prices: given, ...entry }] of catalogue.models) {
     const old = before.get(id)
+    const kept = withKept(modelFields, entry, old)
     const versions = readVersions(priceRows.get(id) ?? [])
     const prices = planPrices(versions, given, nowMs)
     const row: ModelRow = {
       id,
-      ...withKept(modelFields, entry, old),
+      ...kept,
+      // A model with an edition beside it is not dated; only a file that says so is refused.
+      dated: withEditions.has(id) ? entry.dated : kept.dated,
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
     }
