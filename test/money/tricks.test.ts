@@ -122,6 +122,13 @@ const tricks: readonly Trick[] = [
     counts: 'input=10; output=1; output_tokens=64000',
   },
   {
+    name: '20 answers of 8,000 tokens at once, to `max_completion_tokens: 1` that the vendor ignores',
+    format: 'chat',
+    more: { max_tokens: undefined, max_completion_tokens: 1 },
+    // All are admitted before the first has ended.
+    counts: 'output=8000; piece=the%20; ignore_limits; delay_ms=300',
+  },
+  {
     name: 'a tool of the vendor that reads 200,000 tokens at each of 2 uses',
     format: 'messages',
     more: { tools: [search] },

@@ -50,6 +50,8 @@ describe('a request for completions', () => {
     assert.deepEqual(factsOf({ ...plain, max_tokens: 0, echo: true }).outputLimits, {
       max_tokens: 0,
     })
+    const { asksNoOutput, echoesPrompt } = factsOf({ ...plain, max_tokens: 9, echo: true }).extras
+    assert.deepEqual([asksNoOutput, echoesPrompt], [false, true])
     assert.deepEqual(factsOf({ ...plain, max_tokens: 9 }).outputLimits, { max_tokens: 9 })
     assert.match(faultOf(plain, true), /`max_tokens` is required/)
   })
