@@ -1,48 +1,44 @@
 /** What the counts of answers show about a channel, and for how long. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { hourMs } from '../base/clock.ts'
-import { ManualClock } from '../../test/support/manual-clock.ts'
 import { makeChannel } from '../../test/support/snapshots.ts'
 import { CountBook } from './count-book.ts'
 
 const main = makeChannel('main')
-const place = { channel: 'main', model: 'm' }
 
 describe('an ignored limit', () => {
-  test('counts for its place and field, for a day after the last answer that showed it', () => {
-    const clock = new ManualClock()
-    const book = new CountBook(clock)
-    assert.equal(book.isIgnored(place, 'max_tokens'), false)
-    book.noteIgnored(place, ['max_tokens'])
-    assert.equal(book.isIgnored(place, 'max_tokens'), true)
-    assert.equal(book.isIgnored(place, 'max_completion_tokens'), false)
-    assert.equal(book.isIgnored({ ...place, model: 'other' }, 'max_tokens'), false)
-    assert.equal(book.isIgnored({ ...place, channel: 'other' }, 'max_tokens'), false)
-    clock.advance(23 * hourMs)
-    book.noteIgnored(place, ['max_tokens'])
-    clock.advance(23 * hourMs)
-    assert.equal(book.isIgnored(place, 'max_tokens'), true)
-    clock.advance(hourMs)
-    assert.equal(book.isIgnored(place, 'max_tokens'), false)
-    assert.deepEqual(book.describe(main, 'm'), {})
+  test('counts for its channel, model and field', () => {
+    const book = new CountBook()
+    assert.equal(book.isIgnored(main, 'm', 'max_tokens'), false)
+    book.noteIgnored(main, 'm', ['max_tokens'])
+    assert.equal(book.isIgnored(main, 'm', 'max_tokens'), true)
+    assert.equal(book.isIgnored(main, 'm', 'max_completion_tokens'), false)
+    assert.equal(book.isIgnored(main, 'other', 'max_tokens'), false)
+    assert.equal(book.isIgnored(makeChannel('other'), 'm', 'max_tokens'), false)
+    book.noteIgnored(main, 'm', ['max_completion_tokens'])
+    const both = ['max_completion_tokens', 'max_tokens']
+    assert.deepEqual(book.describe(main, 'm'), { ignoredLimits: both })
+    assert.deepEqual(book.describe(main, 'other'), {})
   })
 
-  test('is shown until the catalogue says so itself', () => {
-    const book = new CountBook(new ManualClock())
-    book.noteIgnored(place, ['max_tokens'])
-    assert.deepEqual(book.describe(main, 'm'), { ignoredLimits: ['max_tokens'] })
-    assert.deepEqual(book.describe(main, 'other'), {})
-    const corrected = makeChannel('main', { outputLimit: new Set(['max_completion_tokens']) })
-    assert.deepEqual(book.describe(corrected, 'm'), {})
+  test('is known until the catalogue changes what it is about', () => {
+    const book = new CountBook()
+    book.noteIgnored(main, 'm', ['max_tokens'])
+    const isKnown = (change: object): boolean =>
+      book.isIgnored(makeChannel('main', change), 'm', 'max_tokens')
+    assert.equal(isKnown({}), true)
+    assert.equal(isKnown({ rank: 3 }), true)
+    assert.equal(isKnown({ url: 'https://other.example' }), false)
+    assert.equal(isKnown({ outputLimit: new Set(['max_tokens']) }), false)
+    assert.equal(isKnown({ outputLimit: new Set() }), false)
   })
 })
 
 describe('the ratio of counts to plain text', () => {
   function bookWith(count: number, countedTokens: number, estimatedTokens = 1_000): CountBook {
-    const book = new CountBook(new ManualClock())
+    const book = new CountBook()
     for (let index = 0; index < count; index++)
-      book.notePlain('main', { countedTokens, estimatedTokens })
+      book.notePlain(main, { countedTokens, estimatedTokens })
     return book
   }
   const ratioOf = (book: CountBook): number | undefined => book.describe(main, 'm').countRatio
@@ -58,12 +54,12 @@ describe('the ratio of counts to plain text', () => {
   test('is that of the last twenty, of all models of the channel', () => {
     const book = bookWith(20, 3_000)
     assert.equal(book.describe(main, 'other').countRatio, 3)
-    for (let index = 0; index < 9; index++)
-      book.notePlain('main', { countedTokens: 1_000, estimatedTokens: 1_000 })
+    const usual = { countedTokens: 1_000, estimatedTokens: 1_000 }
+    for (let index = 0; index < 9; index++) book.notePlain(main, usual)
     assert.equal(ratioOf(book), 2.1)
-    book.notePlain('main', { countedTokens: 1_000, estimatedTokens: 1_000 })
+    book.notePlain(main, usual)
     assert.equal(ratioOf(book), undefined)
-    book.notePlain('other', { countedTokens: 9_000, estimatedTokens: 1_000 })
+    book.notePlain(makeChannel('other'), { countedTokens: 9_000, estimatedTokens: 1_000 })
     assert.equal(ratioOf(book), undefined)
   })
 })

@@ -1,12 +1,11 @@
 /**
  * What the counts of answers have shown about channels: fields that do not limit the output there, and counts
- * of input that run away from the text. In memory: after a restart the next answers show it again. It says
- * nothing about a channel's health.
+ * of input that run away from the text. It is forgotten where the catalogue changes the channel, and in
+ * memory only: after a restart the next answers show it again. It says nothing about a channel's health.
  */
-import { dayMs, type Clock } from '../base/clock.ts'
-import { limitFields, type LimitField } from '../formats/format.ts'
+import type { LimitField } from '../formats/format.ts'
 import type { Channel } from './channel.ts'
-import type { HealthPlace } from './health/health-place.ts'
+import { isSameUpstream } from './health/health-place.ts'
 
 /** What operators see of it, for one model on a channel. */
 export interface CountFacts {
@@ -22,73 +21,85 @@ export interface PlainInput {
   readonly estimatedTokens: number
 }
 
-const rememberedMs = dayMs
 /** A ratio needs so many exchanges; older ones are forgotten. */
 const plainCount = 20
 /** Below it templates and hidden prompts of the vendor weigh too much. */
 const plainTokensMin = 1_000
 const countRatioMax = 2
 
+/** Of one channel as the catalogue had it. */
+interface Evidence {
+  readonly channel: Channel
+  readonly ignoredByModel: Map<string, Set<LimitField>>
+  /** Of all models, oldest first. */
+  readonly inputs: PlainInput[]
+}
+
 export class CountBook {
-  readonly #clock: Pick<Clock, 'monotonic'>
-  /** Monotonic times. */
-  readonly #ignoredUntil = new Map<string, number>()
-  /** By channel, oldest first. */
-  readonly #plain = new Map<string, PlainInput[]>()
+  readonly #byChannel = new Map<string, Evidence>()
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock
+  /** An answer was longer than these fields of its request allow. */
+  noteIgnored(channel: Channel, model: string, fields: readonly LimitField[]): void {
+    const { ignoredByModel } = this.#evidenceOf(channel)
+    const ignored = ignoredByModel.get(model) ?? new Set()
+    for (const field of fields) ignored.add(field)
+    ignoredByModel.set(model, ignored)
   }
 
-  /** An answer was longer than these fields allow. It counts for a day. */
-  noteIgnored(place: HealthPlace, fields: readonly LimitField[]): void {
-    const untilMs = this.#clock.monotonic() + rememberedMs
-    for (const field of fields) this.#ignoredUntil.set(keyOf(place, field), untilMs)
+  isIgnored(channel: Channel, model: string, field: LimitField): boolean {
+    return this.#find(channel)?.ignoredByModel.get(model)?.has(field) === true
   }
 
-  isIgnored(place: HealthPlace, field: LimitField): boolean {
-    // Nearly always empty: the usual request builds no key.
-    if (this.#ignoredUntil.size === 0) return false
-    return (this.#ignoredUntil.get(keyOf(place, field)) ?? 0) > this.#clock.monotonic()
-  }
-
-  notePlain(channel: string, input: PlainInput): void {
+  notePlain(channel: Channel, input: PlainInput): void {
     if (input.estimatedTokens < plainTokensMin) return
-    const inputs = this.#plain.get(channel) ?? []
+    const { inputs } = this.#evidenceOf(channel)
     inputs.push(input)
     if (inputs.length > plainCount) inputs.shift()
-    this.#plain.set(channel, inputs)
   }
 
-  describe(
-    { name, outputLimit }: Pick<Channel, 'name' | 'outputLimit'>,
-    model: string,
-  ): CountFacts {
-    const place = { channel: name, model }
-    const ignored = limitFields.filter(
-      (field) => outputLimit?.has(field) !== false && this.isIgnored(place, field),
-    )
-    const ratio = this.#countRatio(name)
+  describe(channel: Channel, model: string): CountFacts {
+    const evidence = this.#find(channel)
+    if (evidence === undefined) return {}
+    const ignoredLimits = [...(evidence.ignoredByModel.get(model) ?? [])].sort()
+    const ratio = ratioOf(evidence.inputs)
     return {
-      ...(ignored.length > 0 && { ignoredLimits: ignored }),
+      ...(ignoredLimits.length > 0 && { ignoredLimits }),
       ...(ratio > countRatioMax && { countRatio: Math.round(ratio * 10) / 10 }),
     }
   }
 
-  /** Zero where too little is known. */
-  #countRatio(channel: string): number {
-    const inputs = this.#plain.get(channel) ?? []
-    if (inputs.length < plainCount) return 0
-    let counted = 0
-    let estimated = 0
-    for (const { countedTokens, estimatedTokens } of inputs) {
-      counted += countedTokens
-      estimated += estimatedTokens
-    }
-    return counted / estimated
+  #find(channel: Channel): Evidence | undefined {
+    const evidence = this.#byChannel.get(channel.name)
+    return evidence !== undefined && isSame(evidence.channel, channel) ? evidence : undefined
+  }
+
+  #evidenceOf(channel: Channel): Evidence {
+    const known = this.#find(channel)
+    if (known !== undefined) return known
+    const evidence = { channel, ignoredByModel: new Map(), inputs: [] }
+    this.#byChannel.set(channel.name, evidence)
+    return evidence
   }
 }
 
-function keyOf({ channel, model }: HealthPlace, field: LimitField): string {
-  return `${channel}\n${model}\n${field}`
+/** Every load of the catalogue makes new channels. */
+function isSame(one: Channel, other: Channel): boolean {
+  if (one === other) return true
+  return isSameUpstream(one, other) && limitsText(one) === limitsText(other)
+}
+
+function limitsText({ outputLimit }: Channel): string | undefined {
+  return outputLimit && [...outputLimit].sort().join()
+}
+
+/** Zero where too little is known. */
+function ratioOf(inputs: readonly PlainInput[]): number {
+  if (inputs.length < plainCount) return 0
+  let counted = 0
+  let estimated = 0
+  for (const { countedTokens, estimatedTokens } of inputs) {
+    counted += countedTokens
+    estimated += estimatedTokens
+  }
+  return counted / estimated
 }

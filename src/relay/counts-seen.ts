@@ -16,13 +16,12 @@ export function noteCounts(
 ): void {
   if (channel === undefined) return
   const { facts, model } = admitted
-  if (isBeyondLimit)
-    counts.noteIgnored({ channel: channel.name, model: model.id }, givenLimits(admitted, channel))
+  if (isBeyondLimit) counts.noteIgnored(channel, model.id, givenLimits(admitted, channel))
   const [part, ...others] = reading?.usage?.parts ?? []
   // Each of several parts has read the prompt.
   if (!facts.isPlainText || reading?.isFinal !== true || part === undefined || others.length > 0)
     return
-  counts.notePlain(channel.name, {
+  counts.notePlain(channel, {
     countedTokens: promptTokensOf(part),
     estimatedTokens: facts.prompt.likely,
   })

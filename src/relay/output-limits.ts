@@ -24,9 +24,8 @@ export function findLimits(
   const limits = new Map<string, ChannelLimit>()
   for (const channel of channels) {
     if (channel.override === 'disabled') continue
-    const place = { channel: channel.name, model: asked.model.id }
     const fields = keptFields(asked.operation, channel).filter(
-      (field) => !counts.isIgnored(place, field),
+      (field) => !counts.isIgnored(channel, asked.model.id, field),
     )
     limits.set(channel.name, { fields, tokens: tokensMax(asked, fields) })
   }

@@ -41,6 +41,17 @@ describe('a vendor that ignores the limit', () => {
           assert.deepEqual(exchange.marks, ['over_hold'])
         }))
 
+  it('is paid for 64,000 tokens where one was asked for', () =>
+    withScenario({}, async (gateway) => {
+      const more = { max_tokens: undefined, max_completion_tokens: 1 }
+      const sandbox = `output=64000; ${words}; ignore_limits`
+      await gateway.ask({ format: 'chat', isStream: false, more, sandbox })
+      const exchange = only(await gateway.ended(gateway.account, 1))
+      assert.equal(outputOf(exchange), 64_000)
+      assert.deepEqual(exchange.marks, ['over_hold'])
+      assert.deepEqual(await ignoredOn(gateway, 'beta-main', 'chat-1'), ['max_completion_tokens'])
+    }))
+
   it('is paid for what it delivered and not for what it counts beyond that', () =>
     withScenario({}, async (gateway) => {
       const sandbox = `${veryLong}; output_tokens=9000`

@@ -32,7 +32,7 @@ function limitIgnored(subject: string, seen: readonly HealthLine[]): Finding | u
     title: `${channel} does not keep ${names} for ${model}`,
     text:
       `An answer of ${model} on the channel ${channel} was longer than ${names} of its request allows. It is ` +
-      'charged as delivered, and for a day the gateway holds the most that the model can give. List the ' +
+      'charged as delivered, and the gateway now holds the most that the model can give. List the ' +
       'fields that the vendor keeps as output_limit of the channel in the catalogue.',
     facts: { channel, models: [model], fields },
   }

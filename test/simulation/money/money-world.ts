@@ -378,7 +378,7 @@ export class MoneyWorld {
         close: () => Promise.resolve(),
       },
       openRoute: createRoutes({ clock, health, telemetry, settings }),
-      counts: new CountBook(clock),
+      counts: new CountBook(),
       upstream: new UpstreamPools({
         connectTimeoutMs: 5_000,
         clock,
