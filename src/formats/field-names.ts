@@ -17,6 +17,7 @@ const keptNames = `
   media_type audio_url document document_url image images input_video video video_url
   context_management edits
   input_image_mask approval_request_id memory_limit output_format frame_count svg tunnel_id
+  reasoning reasoning_effort enable_thinking thinking_budget chat_template_kwargs effort enabled budget_tokens
 `
 
 /** Of these only the length counts where they are an object or array in the body. */

@@ -17,6 +17,7 @@ import type {
 } from './format.ts'
 import { asArray, asObject, asText, type JsonObject } from './json.ts'
 import type { PayloadSum } from './payloads.ts'
+import { reasoningFields } from './reasoning.ts'
 
 /** The text of a body as latin1, and where its members are. */
 export interface BodyText {
@@ -177,6 +178,7 @@ export const messageFields: ReadonlySet<string> = new Set([
   'fallbacks',
   'mcp_servers',
   'context_management',
+  ...reasoningFields,
   ...aggregatorFields,
 ])
 
@@ -201,6 +203,7 @@ export const responsesFields: ReadonlySet<string> = new Set([
   'moderation',
   'modalities',
   'context_management',
+  ...reasoningFields,
   ...aggregatorFields,
 ])
 

@@ -140,6 +140,8 @@ export interface RequestFacts {
   readonly cacheWrite?: 'short' | 'long'
   /** Chat streams: the client itself asked for the usage chunk. */
   readonly asksUsageChunk: boolean
+  /** The body asks the model to reason: much of what is billed may never be shown. Absent = it does not. */
+  readonly asksReasoning?: boolean
   /** The service the request names, for the hold; the answer says what it was. */
   readonly service?: RequestedService
   readonly extras: RequestExtras

@@ -32,6 +32,7 @@ import type {
 import { asArray, asObject, type JsonObject } from './json.ts'
 import { elementsMax, nestingDepthMax, readJson, type Members } from './json-reader.ts'
 import type { PayloadSum } from './payloads.ts'
+import { asksReasoning } from './reasoning.ts'
 import { usualBytesPerToken } from '../metering/token-estimate.ts'
 
 const streamOptionFields: ReadonlySet<string> = new Set(['include_usage'])
@@ -92,6 +93,7 @@ export function peek(
       (state?.references ?? []).length === 0,
     ...(cacheWrite !== undefined && { cacheWrite }),
     asksUsageChunk,
+    ...(asksReasoning(fields) && { asksReasoning: true }),
     ...(service !== undefined && { service }),
     extras,
     ...state,
