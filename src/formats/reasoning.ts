@@ -6,8 +6,8 @@
 import { asObject, type JsonObject } from './json.ts'
 
 /**
- * `reasoning` of Responses and aggregators, `reasoning_effort` of chat, `thinking` of messages and several chat
- * vendors, `enable_thinking` and `thinking_budget` of Qwen, the template's arguments of vLLM and SGLang.
+ * `reasoning` of Responses and aggregators, `reasoning_effort` of chat, `thinking` of messages and several
+ * chat vendors, `enable_thinking` and `thinking_budget` of Qwen, the template's arguments of vLLM and SGLang.
  */
 export const reasoningFields = [
   'reasoning',

@@ -3,7 +3,7 @@
  * it to its writer thread: an object would be copied with the names of its fields, which costs three
  * times as much.
  */
-import type { Picos } from '../base/money.ts'
+import { zeroPicos, type Picos } from '../base/money.ts'
 import { toAnswerStateRows, type AnswerStateRow } from './answer-state-store.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { ExchangeRecord } from './ledger.ts'
@@ -39,6 +39,7 @@ export const exchangeColumns = [
   'address',
   'own_cost_picos',
   'is_own_cost_known',
+  'waived_picos',
 ] as const
 
 type ExchangeRow = readonly [
@@ -68,6 +69,7 @@ type ExchangeRow = readonly [
   address: string,
   ownCostPicos: Picos,
   isOwnCostKnown: 0 | 1,
+  waivedPicos: Picos,
 ]
 
 /** Indexes of the values that booking reads. */
@@ -126,6 +128,7 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.address,
     record.ownCostPicos,
     record.isOwnCostKnown ? 1 : 0,
+    record.waivedPicos ?? zeroPicos,
   ]
   const states = statesOf(record)
   if (usage === undefined) return { row, tokens: noTokens, ...states }

@@ -2,15 +2,18 @@
  * Reads exchanges for the request log: those of table exchange and those that nothing is charged for (table
  * free_exchange), as one list. Ids sort by time, so the newest come first, and a page ends at an id.
  */
+import { utcDay } from '../base/clock.ts'
+import { invariant } from '../base/errors.ts'
 import { picos, type Picos } from '../base/money.ts'
 import type { Usage } from '../metering/usage.ts'
 import type { Database, Queryable, Row, SqlValue } from '../storage/database.ts'
+import { spentSql } from './account-store.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
 import type { FreeEnding } from './free-exchange-store.ts'
 import type { AttemptRecord } from './ledger.ts'
 import { parseAttempts } from './stored-attempts.ts'
 import { parseUsage } from './stored-usage.ts'
-import { readPicos } from './usage.ts'
+import { places, readPicos } from './usage.ts'
 
 export interface RecordedExchange {
   readonly exchangeId: string
@@ -120,6 +123,40 @@ const signSql: Readonly<Record<Database['dialect'], string>> = {
 export async function readRecordSign(database: Database): Promise<string> {
   const [row] = await database.query(signSql[database.dialect])
   return Object.values(row ?? {}).join(' ')
+}
+
+interface WaivedQuestion {
+  readonly accountId: string
+  readonly sinceMs: number
+  /** Exchanges that do not count. */
+  readonly exceptIds: readonly string[]
+}
+
+/** What an account was not charged for exchanges that came to nothing, and what it was charged. */
+interface WaivedFigures {
+  /** Likely costs of those that began since the given time. */
+  readonly waivedPicos: Picos
+  /** Since the beginning of that day. */
+  readonly chargedPicos: Picos
+}
+
+export async function readWaived(
+  database: Queryable,
+  { accountId, sinceMs, exceptIds }: WaivedQuestion,
+): Promise<WaivedFigures> {
+  const except = exceptIds.length === 0 ? '' : `AND exchange_id NOT IN (${places(4, exceptIds)})`
+  const [row] = await database.query(
+    `SELECT ${spentSql('$1', '$3')} AS charged_picos,
+            (SELECT CAST(COALESCE(SUM(waived_picos), 0) AS BIGINT) FROM exchange
+              WHERE account_id = $1 AND waived_picos > 0 AND exchange_id >= $2 ${except}
+            ) AS waived_picos`,
+    [accountId, firstExchangeIdAt(sinceMs), utcDay(sinceMs), ...exceptIds],
+  )
+  invariant(row !== undefined, 'sums are one row')
+  return {
+    waivedPicos: readPicos(row, 'waived_picos'),
+    chargedPicos: readPicos(row, 'charged_picos'),
+  }
 }
 
 /** Lists the newest first. */

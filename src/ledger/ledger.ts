@@ -149,6 +149,8 @@ export interface ExchangeRecord {
   readonly ownCostPicos: Picos
   /** False where a charged answer came from a channel without cost prices; the cost is then zero here. */
   readonly isOwnCostKnown: boolean
+  /** The likely cost of an exchange that came to nothing and is free for that. Absent = none. */
+  readonly waivedPicos?: Picos | undefined
   /** What later requests of the account may name of the answer. Absent = nothing. */
   readonly made?: MadeStates | undefined
 }

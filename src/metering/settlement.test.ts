@@ -5,7 +5,12 @@ import { picos } from '../base/money.ts'
 import type { CostPrices } from './cost-prices.ts'
 import { parsePrices } from './price-form.ts'
 import { readBill } from './price-lines.ts'
-import { decideCharge, type AnswerCounts, type SettlementFacts } from './settlement.ts'
+import {
+  cameToNothing,
+  decideCharge,
+  type AnswerCounts,
+  type SettlementFacts,
+} from './settlement.ts'
 import type { Usage, UsageCounts } from './usage.ts'
 
 const prices = parsePrices({ input: 3, output: 15, cache_read: 0.3, request: 0.001 })
@@ -74,6 +79,8 @@ const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
   holdPicos: fc.bigInt({ min: 0n, max: 10n ** 11n }).map(picos),
   isHoldFinal: fc.boolean(),
   holdsMost: fc.boolean(),
+  isUnseen: fc.boolean(),
+  isNotFree: fc.boolean(),
   multiplierPpm: fc.nat(2_000_000),
   cutPolicy: fc.constantFrom('nothing', 'delivered'),
   requestedModel: fc.constant('m'),
@@ -136,13 +143,48 @@ describe('decideCharge', () => {
     )
   })
 
+  test('charges what came to nothing only beyond what is free', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, async (facts) => {
+        if (!cameToNothing(facts)) return
+        const free = await decideCharge({ ...facts, isNotFree: false }, counter)
+        assert.deepEqual([free.amountPicos, free.usage], [0n, undefined])
+        const paid = await decideCharge({ ...facts, isNotFree: true }, counter)
+        assert.ok(paid.usage !== undefined)
+      }),
+    )
+    // The client left before anything had come: the prompt is charged.
+    const counts: AnswerCounts = {
+      usage: undefined,
+      isFinal: false,
+      isImplausible: false,
+      hasOutput: false,
+      isRefusal: false,
+      output: { text: '', bytes: 0 },
+    }
+    const [facts] = fc.sample(anyFacts, { numRuns: 1, seed: 1 })
+    assert.ok(facts !== undefined)
+    const left = {
+      ...facts,
+      counts,
+      ending: 'client_left',
+      isUnseen: true,
+      isNotFree: true,
+    } as const
+    const { usage, marks } = await decideCharge(left, counter)
+    assert.deepEqual(usage?.reported.outputTokens, 0)
+    assert.ok((usage?.reported.inputTokens ?? 0) > 0 && marks.includes('estimated'))
+    for (const ending of ['upstream_cut', 'gateway_cut', 'refused', 'failed'] as const)
+      assert.equal(cameToNothing({ ...left, ending }), false)
+  })
+
   test('keeps no usage of an exchange that is not charged, whatever the vendor has counted', async () => {
     const endings: readonly [Partial<SettlementFacts>, Partial<AnswerCounts>][] = [
       [{ ending: 'upstream_cut', cutPolicy: 'nothing' }, {}],
       [{ ending: 'upstream_cut', cutPolicy: 'delivered' }, { hasOutput: false }],
       [{ ending: 'gateway_cut' }, { hasOutput: false }],
-      [{ ending: 'completed' }, { isRefusal: true }],
-      [{ ending: 'client_left' }, { isRefusal: true }],
+      [{ ending: 'completed', isNotFree: false }, { isRefusal: true }],
+      [{ ending: 'client_left', isNotFree: false }, { isRefusal: true }],
     ]
     await fc.assert(
       fc.asyncProperty(anyFacts, fc.constantFrom(...endings), async (facts, [how, answer]) => {

@@ -6,7 +6,7 @@
  * | ending | charged |
  * |---|---|
  * | refused, failed | nothing |
- * | completed, client_left: no output and none counted, or a refusal before any | nothing |
+ * | completed, client_left: it came to nothing, see `cameToNothing` | nothing, while the allowance lasts |
  * | completed, client_left: final counts | those counts; output beyond the limit as far as it was delivered |
  * | completed, client_left: no final counts | input, and the output that was delivered |
  * | upstream_cut | nothing; by the operator's choice as a client that left |
@@ -90,6 +90,10 @@ export interface SettlementFacts extends PricedModels {
   readonly holdsMost?: boolean
   readonly multiplierPpm: number
   readonly cutPolicy: CutPolicy
+  /** The client left before the first byte. Absent = it did not. */
+  readonly isUnseen?: boolean
+  /** The account's allowance for exchanges that came to nothing does not cover it. Absent = it does. */
+  readonly isNotFree?: boolean
   /** What the operator pays on the answering channel, and when the exchange began. Absent = not known. */
   readonly cost?: { readonly prices: CostPrices; readonly atMs: number } | undefined
 }
@@ -127,13 +131,24 @@ export function decideCharge(
   if (ending === 'upstream_cut' && (facts.cutPolicy === 'nothing' || !counts.hasOutput))
     return chargeNothing(facts, counter)
   if (ending === 'gateway_cut' && !counts.hasOutput) return chargeNothing(facts, counter)
-  if (isEmptyAnswer(counts, facts.bounds)) return chargeNothing(facts, counter)
+  if (facts.isNotFree !== true && cameToNothing(facts)) return chargeNothing(facts, counter)
   const { usage } = counts
   if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, facts))
     return isOutputWithin(usage, facts.bounds)
       ? chargeUsage(facts, usage, [])
       : chargeBeyondLimit(facts, { counts, usage }, counter)
   return chargeEstimate(facts, counts, counter)
+}
+
+/** The client got nothing: it left before the first byte, or the answer has no output and counts none. */
+export function cameToNothing({
+  ending,
+  counts,
+  bounds,
+  isUnseen = false,
+}: Pick<SettlementFacts, 'ending' | 'counts' | 'bounds' | 'isUnseen'>): boolean {
+  if (counts === undefined || (ending !== 'completed' && ending !== 'client_left')) return false
+  return isUnseen || isEmptyAnswer(counts, bounds)
 }
 
 /** Adds the uses of tools to the vendor's counts. */

@@ -80,6 +80,7 @@ export type UsageMark =
   | 'uncovered' // admitted by its likely cost, with less left than the most it could cost
   | 'over_hold' // believed and above the hold: more input, or more delivered, than was to be expected
   | 'unpriced_model' // the answer names a model without a price; the requested one's was used
+  | 'not_free' // it came to nothing, and the account's allowance for that is used up
   | 'hold_expired' // not charged: its hold had expired, and the balance no longer covered it
   | 'default_price' // no price for a class, tier, speed or region; the default in rates.ts was used
 

@@ -29,7 +29,11 @@ export type Shown =
   | (Streaming & { readonly lease: Lease })
   | (Whole & { readonly channel: Channel })
   | ShownError
-  | { readonly kind: 'client_left' }
+  | {
+      readonly kind: 'client_left'
+      /** The vendor still worked on it there. */
+      readonly channel: Channel | undefined
+    }
 
 type ShownError =
   | {

@@ -36,10 +36,7 @@ import {
 import type { ClientLink, ClientWatcher } from './client-link.ts'
 import type { Admitted, RelayServices } from './stages.ts'
 
-export type AttemptServices = Pick<
-  RelayServices,
-  'clock' | 'upstream' | 'watchdog' | 'settings' | 'earlyLeaves'
->
+export type AttemptServices = Pick<RelayServices, 'clock' | 'upstream' | 'watchdog' | 'settings'>
 
 export interface AttemptRequest {
   readonly admitted: Admitted
@@ -199,11 +196,15 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   /** Nothing has been written yet, so there is no backlog. */
   onClientDrained(): void {}
 
+  onReadEnough(): void {
+    this.#leave()
+  }
+
   // --- Watched ---
 
   onDue(): void {
     const { client, deadlineMs, lease } = this.#request
-    if (client.isGone && !client.isReadToEnd) this.#leaveOrReadOn()
+    if (client.isGone && !client.isReadOn) this.#leaveOrReadOn()
     else if (this.dueMs >= deadlineMs) this.#break('deadline')
     else if (this.dueMs >= this.#limitMs || lease.mayStopEarly()) this.#break('timeout')
     else this.dueMs = Math.min(this.#limitMs, deadlineMs)
@@ -313,14 +314,9 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   /** The grace time has passed. The vendor works on the prompt, whether the gateway reads or not. */
   #leaveOrReadOn(): void {
-    const { client, admitted, deadlineMs } = this.#request
-    const { hold, principal } = admitted
-    if (hold === undefined || this.#services.earlyLeaves.takeFree(principal.accountId)) {
-      this.#leave()
-      return
-    }
-    client.isReadToEnd = true
-    this.dueMs = Math.min(this.#limitMs, deadlineMs)
+    const { client, deadlineMs } = this.#request
+    if (client.readOn()) this.dueMs = Math.min(this.#limitMs, deadlineMs)
+    else this.#leave()
   }
 
   #leave(): void {

@@ -3,7 +3,8 @@
  * when it has read what was written. One link serves all stages of an exchange.
  */
 import type { AnswerWatcher, ResponseWriter } from '../http/server/response-writer.ts'
-import type { RelayServices } from './stages.ts'
+import type { Leaving } from './leaving.ts'
+import type { Admitted, RelayServices } from './stages.ts'
 
 type LinkServices = Pick<RelayServices, 'clock' | 'onTracePoint'>
 
@@ -13,22 +14,28 @@ export interface ClientWatcher {
   onClientGone(): void
   /** The client has read the backlog after `write` returned false. */
   onClientDrained(): void
+  /** What is read on for a client that has left need not be read any further. */
+  onReadEnough(): void
 }
 
 export class ClientLink implements AnswerWatcher {
   /** Only the latest watcher is called. */
   watcher: ClientWatcher | undefined
-  /**
-   * The client left before the first byte, and its account has used up what is free: the answer is read to
-   * its end and charged as the vendor counts it.
-   */
-  isReadToEnd = false
+  readonly #response: ResponseWriter
   readonly #exchangeId: string
+  readonly #leaving: Leaving
   readonly #services: LinkServices
   #goneAtMs = Infinity
+  #isReadOn = false
 
-  constructor(response: ResponseWriter, exchangeId: string, services: LinkServices) {
+  constructor(
+    { response, exchangeId }: Pick<Admitted, 'response' | 'exchangeId'>,
+    leaving: Leaving,
+    services: LinkServices,
+  ) {
+    this.#response = response
     this.#exchangeId = exchangeId
+    this.#leaving = leaving
     this.#services = services
     if (response.isGone) this.#goneAtMs = services.clock.monotonic()
     response.watcher = this
@@ -41,6 +48,31 @@ export class ClientLink implements AnswerWatcher {
   /** Monotonic time at which the client left; Infinity while it is connected. */
   get goneAtMs(): number {
     return this.#goneAtMs
+  }
+
+  /** The client left before the first byte. */
+  get isUnseen(): boolean {
+    return this.isGone && !this.#response.isHeadWritten
+  }
+
+  /** The grace time is over, and the answer is read on to the vendor's count. */
+  get isReadOn(): boolean {
+    return this.#isReadOn
+  }
+
+  /** Returns whether the answer is read on, where the grace time is over. */
+  readOn(): boolean {
+    if (!this.#leaving.mayReadOn) return false
+    this.#isReadOn = true
+    // What is free has no count to be read for.
+    if (this.isUnseen) void this.#stopWhereFree()
+    return true
+  }
+
+  async #stopWhereFree(): Promise<void> {
+    if (!(await this.#leaving.isFree())) return
+    this.#isReadOn = false
+    this.watcher?.onReadEnough()
   }
 
   onGone(): void {

@@ -17,6 +17,7 @@ import { exchangeIdHeader, sendReply, type Reply } from '../http/server/reply.ts
 import type { Ending } from '../metering/settlement.ts'
 import type { Answered } from './answered.ts'
 import type { ClientLink } from './client-link.ts'
+import { outputTokensMax } from './output-limits.ts'
 import { accountLimitHeaders, errorReply, errorToShow } from './own-replies.ts'
 import type { Admitted, RelayServices } from './stages.ts'
 import { StreamDelivery } from './stream-delivery.ts'
@@ -33,6 +34,8 @@ export interface Delivered {
   readonly status: number
   readonly channel: Channel | undefined
   readonly reading: MeterReading | undefined
+  /** The client left before the first byte. */
+  readonly isUnseen: boolean
   readonly vendorRequestId: string | undefined
   /** Of the gateway's own error, where the client gets one. */
   readonly code: ErrorCode | undefined
@@ -65,16 +68,42 @@ export function deliver(
     case 'own_error':
       return deliverOwnError(admitted, answered.refusal)
     case 'client_left':
-      return { ...nothing, ending: 'client_left', status: 499, finish: () => undefined }
+      return leftUnanswered(answered.channel)
   }
 }
 
 const nothing = {
   channel: undefined,
   reading: undefined,
+  isUnseen: false,
   vendorRequestId: undefined,
   code: undefined,
 } as const
+
+/** Nothing had come when the client left. */
+const noReading: MeterReading = {
+  usage: undefined,
+  isFinal: false,
+  isImplausible: false,
+  hasOutput: false,
+  isRefusal: false,
+  output: { text: '', bytes: 0, audioBytes: 0 },
+  webSearches: 0,
+  model: undefined,
+}
+
+/** The vendor may have read the prompt. */
+function leftUnanswered(channel: Channel | undefined): Delivered {
+  return {
+    ...nothing,
+    ending: 'client_left',
+    status: 499,
+    channel,
+    reading: channel && noReading,
+    isUnseen: true,
+    finish: () => undefined,
+  }
+}
 
 function deliverStream(
   admitted: Admitted,
@@ -103,6 +132,7 @@ function deliverStream(
         stream,
         deadlineMs,
         pingTimeoutMs: admitted.model.pingTimeoutMs ?? services.settings.pingTimeoutMs,
+        answerTokensMax: outputTokensMax(admitted) * admitted.facts.choiceCount,
         errorEvent(ending) {
           const error = errorToShow(reasonOf(ending, isLate()), { exchangeId, vendorRequestId })
           return operation.errorEvent(error, stream.meter.eventCount)
@@ -115,6 +145,7 @@ function deliverStream(
             status: head.status,
             channel: lease.channel,
             reading,
+            isUnseen: client.isUnseen,
             vendorRequestId,
             code: codeOfEnd(ending),
             finish({ isDurable }) {
@@ -182,6 +213,7 @@ function deliverWhole(
     status: head.status,
     channel,
     reading,
+    isUnseen: client.isUnseen,
     vendorRequestId: head.header(admitted.format.requestIdHeader),
     code: undefined,
     finish({ isDurable, chargedPicos }) {

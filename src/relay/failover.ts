@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
+import type { Channel } from '../channels/channel.ts'
 import { healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
 import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
 import { forwardRequestHeaders, withTraceHeaders } from '../formats/headers.ts'
@@ -94,8 +95,14 @@ function shownOf(tried: readonly Tried[], client: ClientLink, nowMs: number): Sh
   const unsuited = unsuitedOf(tried)
   const mayCommit = unsuited === undefined || (last !== undefined && isAnswer(last.outcome))
   if (last?.verdict.next === 'commit' && mayCommit) return committed(last, nowMs)
-  if (client.isGone || last?.verdict.next === 'abandon') return { kind: 'client_left' }
+  if (client.isGone || last?.verdict.next === 'abandon')
+    return { kind: 'client_left', channel: last && channelLeft(last) }
   return unsuited === undefined ? giveUp(tried, nowMs) : committed(unsuited, nowMs)
+}
+
+/** Undefined where the vendor had failed before the client was given up. */
+function channelLeft({ lease, outcome }: Tried): Channel | undefined {
+  return outcome.kind === 'client_left' ? lease.channel : undefined
 }
 
 function notesOf(tried: readonly Tried[], admitted: Admitted, client: ClientLink): AttemptNotes {
@@ -104,7 +111,8 @@ function notesOf(tried: readonly Tried[], admitted: Admitted, client: ClientLink
   return {
     count: tried.length,
     operatorCostPicos: tried
-      .filter(({ verdict }) => verdict.mayHaveCost)
+      // What the client left is settled like an answer.
+      .filter((one) => one.verdict.mayHaveCost && channelLeft(one) === undefined)
       .map(({ lease }) => promptCostPicos(admitted, lease.channel))
       .reduce(addPicos, zeroPicos),
     attempts: tried.map(({ record }) => record),

@@ -25,6 +25,7 @@ import { deliver } from './deliver.ts'
 import { findEarlierAnswers, prepareStored } from './earlier-answers.ts'
 import { failover, reportEnding } from './failover.ts'
 import { recordClientGone, recordOwnReply, recordRefusal } from './free-record.ts'
+import { leavingOf } from './leaving.ts'
 import { errorReply, ownReply, warmUpReply } from './own-replies.ts'
 import { bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
@@ -190,9 +191,8 @@ async function understand(
 async function answer(admitted: Admitted, services: RelayServices): Promise<void> {
   let mustSettle = true
   let undelivered: Answered | undefined
-  if (admitted.hold !== undefined) services.earlyLeaves.countRequest(admitted.principal.accountId)
   try {
-    const client = new ClientLink(admitted.response, admitted.exchangeId, services)
+    const client = new ClientLink(admitted, leavingOf(admitted, services), services)
     const answered = await failover(admitted, client, services)
     undelivered = answered
     admitted.body.release()

@@ -54,7 +54,7 @@ export function isHoldFinal(
   return isBoundedByBytes(prepared) || inputTokensMax(prepared) !== undefined
 }
 
-function likelyFacts(prepared: Prepared): QuoteFacts {
+export function likelyFacts(prepared: Prepared): QuoteFacts {
   const { likely, audioLikely } = prepared.facts.prompt
   const inputTokens = Math.min(likely + audioLikely, inputTokensHeld(prepared))
   return { ...commonFacts(prepared), inputTokens, audioTokens: Math.min(audioLikely, inputTokens) }

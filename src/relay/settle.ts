@@ -8,8 +8,13 @@ import { isStoredWithAnswer } from '../formats/answer.ts'
 import { keptStateMs, type MadeStates } from '../ledger/answer-state-store.ts'
 import type { AttemptRecord, ExchangeRecord, Hold } from '../ledger/ledger.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
-import { isUse, usageClasses, type Usage } from '../metering/usage.ts'
-import { decideCharge, type ChargeDecision, type SettlementFacts } from '../metering/settlement.ts'
+import { isUse, usageClasses, type Usage, type UsageMark } from '../metering/usage.ts'
+import {
+  cameToNothing,
+  decideCharge,
+  type ChargeDecision,
+  type SettlementFacts,
+} from '../metering/settlement.ts'
 import type { ExchangeSummary, Telemetry } from '../telemetry/events.ts'
 import { withStreamEnd } from './attempt-records.ts'
 import { clientFacts, type ClientFacts } from './client-facts.ts'
@@ -17,6 +22,7 @@ import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import { recordFree } from './free-record.ts'
 import { noteCounts } from './counts-seen.ts'
+import { askWaiver, likelyPicos } from './leaving.ts'
 import { outputTokensMax, outputTokensMaxOn } from './output-limits.ts'
 import { holdsMost, inputTokensBelieved, isHoldFinal } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
@@ -26,6 +32,7 @@ type SettleServices = Pick<
   RelayServices,
   | 'clock'
   | 'ledger'
+  | 'waivers'
   | 'freeExchanges'
   | 'answerStates'
   | 'telemetry'
@@ -46,7 +53,7 @@ export async function settle(
   notes: AttemptNotes,
   services: SettleServices,
 ): Promise<Settled> {
-  const { clock, ledger, telemetry, tokenCounter, settings, onTracePoint } = services
+  const { clock, ledger, waivers, telemetry, tokenCounter, settings, onTracePoint } = services
   const { hold } = admitted
   if (hold === undefined) {
     await forgetDeleted(admitted, delivered, services)
@@ -54,19 +61,23 @@ export async function settle(
     return { isDurable: true, chargedPicos: zeroPicos }
   }
   const facts = settlementFacts(admitted, delivered, { hold, settings })
-  const decision = await decideCharge(facts, tokenCounter)
+  const isForNothing = cameToNothing(facts)
+  const isWaived = isForNothing && (await askWaiver(admitted, services))
+  const isNotFree = isForNothing && !isWaived
+  const decision = await decideCharge({ ...facts, isNotFree }, tokenCounter)
   noteCounts(admitted, delivered, decision, services)
   const record = exchangeRecord(admitted, delivered, {
-    decision: hold.isUncovered
-      ? { ...decision, marks: ['uncovered', ...decision.marks] }
-      : decision,
+    decision: { ...decision, marks: [...relayMarks(hold, isNotFree), ...decision.marks] },
     notes,
     endedAtMs: clock.now(),
+    waivedPicos: isWaived ? likelyPicos(admitted) : undefined,
     attempts: attemptsOf(delivered, notes, clock),
     client: clientFacts(admitted.request, settings.recordAddresses),
   })
   onTracePoint?.('charge_submitted', admitted.exchangeId)
   const stored = ledger.settle(hold, record)
+  const forgetWaiver = (): void => waivers.ended(record)
+  void stored.then(forgetWaiver, forgetWaiver)
   if (record.amountPicos > 0n || record.made !== undefined) {
     try {
       await stored
@@ -82,6 +93,14 @@ export async function settle(
   report(record, clock.monotonic() - admitted.startedMonotonicMs, telemetry)
   endTrace(admitted, delivered, record)
   return { isDurable: true, chargedPicos: record.amountPicos }
+}
+
+/** What the charge does not show by itself: how the exchange was admitted, and what made it cost. */
+function relayMarks({ isUncovered }: Hold, isNotFree: boolean): readonly UsageMark[] {
+  return [
+    ...(isUncovered ? (['uncovered'] as const) : []),
+    ...(isNotFree ? (['not_free'] as const) : []),
+  ]
 }
 
 /** Frees the hold of an exchange that ended in the gateway's own fault. Never rejects. */
@@ -106,6 +125,7 @@ const failedDelivery = {
   status: 500,
   channel: undefined,
   reading: undefined,
+  isUnseen: false,
   vendorRequestId: undefined,
   code: 'gateway.internal',
 } as const
@@ -141,6 +161,7 @@ function settlementFacts(
     holdsMost: holdsMost(admitted, { settings }),
     multiplierPpm: principal.priceMultiplierPpm,
     cutPolicy: settings.upstreamCut,
+    isUnseen: delivered.isUnseen,
     cost: cost === undefined ? undefined : { prices: cost, atMs: startedAtMs },
   }
 }
@@ -158,6 +179,7 @@ interface Outcome {
   readonly decision: ChargeDecision
   readonly notes: AttemptNotes
   readonly endedAtMs: number
+  readonly waivedPicos: Picos | undefined
   /** With the end of the delivered stream. */
   readonly attempts: readonly AttemptRecord[]
   readonly client: ClientFacts
@@ -166,7 +188,7 @@ interface Outcome {
 function exchangeRecord(
   admitted: Admitted,
   delivered: Delivered,
-  { decision, notes, endedAtMs, attempts, client }: Outcome,
+  { decision, notes, endedAtMs, waivedPicos, attempts, client }: Outcome,
 ): ExchangeRecord {
   return {
     exchangeId: admitted.exchangeId,
@@ -194,6 +216,7 @@ function exchangeRecord(
     ...client,
     ownCostPicos: decision.ownCostPicos,
     isOwnCostKnown: decision.isOwnCostKnown,
+    waivedPicos,
     made: madeStates(admitted, delivered, { decision, endedAtMs }),
   }
 }

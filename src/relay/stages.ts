@@ -4,7 +4,6 @@
  * not compile.
  */
 import type { Authenticate } from '../access/authenticate.ts'
-import type { EarlyLeaves } from '../access/early-leaves.ts'
 import type { BodyRoom, RunningLimits } from '../access/limits.ts'
 import type { Principal } from '../access/key.ts'
 import type { Clock } from '../base/clock.ts'
@@ -28,6 +27,7 @@ import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { AnswerStates } from '../ledger/answer-state-store.ts'
 import type { FreeExchanges } from '../ledger/free-exchange-log.ts'
 import type { AttemptRecord, Hold, Ledger } from '../ledger/ledger.ts'
+import type { Waivers } from '../ledger/waivers.ts'
 import type { Prices } from '../metering/prices.ts'
 import type { CutPolicy } from '../metering/settlement.ts'
 import type { TokenCounter } from '../metering/token-counter.ts'
@@ -43,8 +43,8 @@ export interface RelayServices {
   readonly telemetry: Telemetry
   readonly authenticate: Authenticate
   readonly running: RunningLimits
-  readonly earlyLeaves: EarlyLeaves
   readonly ledger: Ledger
+  readonly waivers: Pick<Waivers, 'ask' | 'ended'>
   readonly freeExchanges: FreeExchanges
   readonly answerStates: AnswerStates
   readonly bodies: BodyReader

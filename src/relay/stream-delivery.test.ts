@@ -20,6 +20,7 @@ import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import { ClientLink } from './client-link.ts'
+import type { Leaving } from './leaving.ts'
 import { StreamDelivery } from './stream-delivery.ts'
 
 const cleanups: Array<() => Promise<void> | void> = []
@@ -66,6 +67,7 @@ class Feed implements LiveStream {
 interface Rig {
   readonly clock: ManualClock
   readonly feed: Feed
+  readonly client: ClientLink
   readonly delivery: StreamDelivery
   readonly ending: () => Ending | undefined
   /** What is charged. */
@@ -80,17 +82,28 @@ async function start(): Promise<Rig> {
   return startOn(response, clock)
 }
 
-function startOn(response: ResponseWriter, clock: ManualClock, operation = chatCompletions): Rig {
+const paying: Leaving = { mayReadOn: false, isFree: () => Promise.resolve(false) }
+
+function startOn(
+  response: ResponseWriter,
+  clock: ManualClock,
+  { operation = chatCompletions, leaving = paying } = {},
+): Rig {
   const feed = new Feed(operation)
+  const client = new ClientLink({ response, exchangeId: 'ex_1' }, leaving, {
+    clock,
+    onTracePoint: undefined,
+  })
   let ending: Ending | undefined
   let charged: MeterReading | undefined
   const delivery = new StreamDelivery(
     {
       response,
-      client: new ClientLink(response, 'ex_1', { clock, onTracePoint: undefined }),
+      client,
       stream: feed,
       deadlineMs: 900_000,
       pingTimeoutMs: 600_000,
+      answerTokensMax: 100,
       errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
       onMore: () => undefined,
       onEnded(ended, reading) {
@@ -105,7 +118,7 @@ function startOn(response: ResponseWriter, clock: ManualClock, operation = chatC
     },
   )
   delivery.start()
-  return { clock, feed, delivery, ending: () => ending, charged: () => charged }
+  return { clock, feed, client, delivery, ending: () => ending, charged: () => charged }
 }
 
 async function openResponse(clock: ManualClock): Promise<ResponseWriter> {
@@ -217,6 +230,50 @@ describe('a stream that its vendor breaks off', () => {
   })
 })
 
+describe('a stream whose client has left', () => {
+  const graceMs = 5_000
+
+  async function startReadOn(): Promise<Rig> {
+    const clock = new ManualClock()
+    const response = await openResponse(clock)
+    response.writeHead(200, [])
+    const rig = startOn(response, clock, { leaving: { ...paying, mayReadOn: true } })
+    rig.feed.send(chunk('Hi'))
+    rig.client.onGone()
+    clock.advance(graceMs + 200)
+    return rig
+  }
+
+  it('is read on for its count where reasoning was bought, and no output read since is delivered', async () => {
+    const { clock, feed, ending, charged } = await startReadOn()
+    clock.advance(60_000)
+    feed.send(chunk('more'))
+    assert.equal(ending(), undefined)
+    feed.send(usage + done)
+    assert.equal(ending(), 'client_left')
+    assert.deepEqual([charged()?.isFinal, charged()?.output.text], [true, 'Hi'])
+  })
+
+  it('is read on for no more than the answer may have', async () => {
+    const { feed, ending, charged } = await startReadOn()
+    const piece = chunk('x'.repeat(1_024 - chunk('').length))
+    // 2 MiB, and 1 KiB for each of the 100 tokens.
+    for (let count = 0; count < 2_048 + 100; count++) feed.send(piece)
+    assert.equal(ending(), undefined)
+    feed.send(piece)
+    assert.equal(ending(), 'client_left')
+    assert.equal(charged()?.output.text, 'Hi')
+  })
+
+  it('is read on until its vendor falls silent', async () => {
+    const { clock, ending } = await startReadOn()
+    clock.advance(89_000)
+    assert.equal(ending(), undefined)
+    clock.advance(1_200)
+    assert.equal(ending(), 'client_left')
+  })
+})
+
 describe('the counts of a stream are the same however its bytes are cut', () => {
   function event(type: string, fields: object = {}): string {
     return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
@@ -256,7 +313,7 @@ describe('the counts of a stream are the same however its bytes are cut', () => 
       const response = await openResponse(clock)
       response.writeHead(200, [])
       const assertCut = (pieces: readonly Buffer[]): void => {
-        const { feed, charged } = startOn(response, clock, operation)
+        const { feed, charged } = startOn(response, clock, { operation })
         for (const piece of pieces) {
           feed.send(piece)
           feed.resume()

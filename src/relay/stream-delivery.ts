@@ -5,7 +5,8 @@
  *
  *     open ─▶ ended            the ending is known and reported once; the charge is being stored
  *       │       └─▶ released   the last piece (or the stream's error) has been written
- *       └─▶ open, client gone  reading on for the vendor's count, writing nothing
+ *       └─▶ open, client gone  reading on for the vendor's count, writing nothing: for the grace time; then,
+ *                              where reasoning was asked for, as long as the vendor goes on
  *
  * A client that was behind when the vendor gave up has left.
  */
@@ -27,6 +28,8 @@ export interface StreamToDeliver {
   readonly deadlineMs: number
   /** How long pings alone keep the stream alive. */
   readonly pingTimeoutMs: number
+  /** The most tokens that the answer may have. */
+  readonly answerTokensMax: number
   /** Returns the format's error event, for an end that is not the vendor's. */
   readonly errorEvent: (ending: Ending) => Buffer
   /** Called once, when more than the stream's beginning has come. */
@@ -43,6 +46,8 @@ type StreamServices = Pick<RelayServices, 'clock' | 'watchdog'> & {
 const afterTerminalMs = 1_000
 /** How much is read on at most after the client has left: more than any model writes in the grace time. */
 const readOnBytesMax = 2_097_152
+/** Beyond the grace time so much more for each token that the answer may have: an event is smaller. */
+const bytesPerToken = 1_024
 
 export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   dueMs: number
@@ -79,7 +84,8 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
    */
   get reading(): MeterReading {
     const latest = this.#meter.reading()
-    return latest.isFinal ? latest : (this.#atLeaving ?? latest)
+    if (this.#atLeaving === undefined) return latest
+    return latest.isFinal ? { ...latest, output: this.#atLeaving.output } : this.#atLeaving
   }
 
   /** The response's head must have been written. */
@@ -112,7 +118,6 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     const { isTerminated } = this.#meter
     if (isTerminated) this.#onTerminated()
     else if (this.#meter.error !== undefined) this.#end(this.#broken())
-    else if (client.isReadToEnd) this.dueMs = this.#silenceLimit()
     else if (client.isGone) this.#readOn(bytesOf(pieces))
     // Bytes behind the terminal event are counted and kept, within the meter's bound, not written.
     this.#isPaused = !isWritable && !isTerminated
@@ -137,8 +142,8 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
       if (this.#isReleased) this.#close()
       return
     }
-    if (client.isReadToEnd) return
-    this.#atLeaving = asOfNow(this.#meter.reading())
+    this.#atLeaving = asOfNow(this.#meter.reading(), client.isUnseen)
+    if (client.isReadOn) return
     this.dueMs = Math.min(deadlineMs, client.goneAtMs + clientLeftGraceMs)
     if (clientLeftGraceMs === 0) this.onDue()
     else if (this.#isPaused) {
@@ -162,11 +167,15 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     } else if (this.#meter.isTerminated) {
       this.#stopUpstream()
       this.#end(this.#completed())
-    } else {
+    } else if (!this.#isReadOn()) {
       this.#stopUpstream()
       // The vendor broke the limit of silence or of pings; the deadline is the gateway's own.
       this.#end(this.dueMs < this.#parts.deadlineMs ? this.#broken() : this.#cutByUs())
     }
+  }
+
+  onReadEnough(): void {
+    this.cut()
   }
 
   cut(): void {
@@ -211,10 +220,22 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     else this.dueMs = Math.min(this.dueMs, this.#services.clock.monotonic() + afterTerminalMs)
   }
 
-  /** A vendor that sends without end must not be read at full speed for as long as the grace time lasts. */
+  /** A vendor that sends without end must not be read at full speed for as long as there is time. */
   #readOn(byteCount: number): void {
+    const { client, answerTokensMax } = this.#parts
+    const tokensMax = client.isReadOn ? answerTokensMax : 0
+    if (client.isReadOn) this.dueMs = this.#silenceLimit()
     this.#readOnBytes += byteCount
-    if (this.#readOnBytes > readOnBytesMax) this.onDue()
+    if (this.#readOnBytes > readOnBytesMax + tokensMax * bytesPerToken) this.onDue()
+  }
+
+  /** Reads on beyond the grace time where reasoning was bought that only the vendor's count shows. */
+  #isReadOn(): boolean {
+    const { client, deadlineMs } = this.#parts
+    const isGraceOver = client.isGone && !client.isReadOn
+    if (!isGraceOver || this.dueMs >= deadlineMs || !client.readOn()) return false
+    this.dueMs = this.#silenceLimit()
+    return true
   }
 
   #completed(): Ending {
@@ -224,14 +245,12 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   /** The first to leave decides: a client that had left pays even if the vendor breaks off later. */
   #broken(): Ending {
     const { client } = this.#parts
-    if (client.isReadToEnd) return 'upstream_cut'
     const isUnread = this.#backlog.isUnread(this.#services.clock.monotonic())
     return client.isGone || isUnread ? 'client_left' : 'upstream_cut'
   }
 
   #cutByUs(): Ending {
-    const { client } = this.#parts
-    return client.isGone && !client.isReadToEnd ? 'client_left' : 'gateway_cut'
+    return this.#parts.client.isGone ? 'client_left' : 'gateway_cut'
   }
 
   #end(ending: Ending, reading: MeterReading = this.reading): void {
@@ -280,7 +299,8 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
 }
 
 /** Copies a reading, whose output otherwise grows with the answer. */
-function asOfNow(reading: MeterReading): MeterReading {
+function asOfNow(reading: MeterReading, isUnseen: boolean): MeterReading {
+  if (isUnseen) return { ...reading, output: { text: '', bytes: 0, audioBytes: 0 } }
   const { text, bytes, audioBytes } = reading.output
   return { ...reading, output: { text, bytes, audioBytes } }
 }

@@ -187,19 +187,7 @@ export const exchangeSettings = {
       'client_left_grace',
       duration({ min: 0, max: 5 * minuteMs }),
       5_000,
-      "When a client leaves in the middle of an answer: how long the gateway reads on for the vendor's final count, for 2 MiB at most. `0s` = not at all.",
-    ),
-    freeLeavesMax: setting(
-      'free_leaves',
-      countOrNone,
-      20,
-      'How many requests an account may leave in an hour before the first byte of their answer without paying for them. Beyond that the gateway reads the answer to its end and charges what the vendor counts; where the vendor fails, nothing. Each gateway counts for itself.',
-    ),
-    freeLeavesPercent: setting(
-      'free_leaves_percent',
-      count({ min: 0, max: 100 }),
-      2,
-      "The same as a percentage of the account's requests in the hour, if that is more.",
+      "When a client leaves in the middle of an answer: how long the gateway reads on for the vendor's final count, for 2 MiB at most; where the request asks for reasoning, or the model `thinks`, until the count has come. `0s` = not at all.",
     ),
     holds: setting(
       'holds',

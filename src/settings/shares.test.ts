@@ -18,7 +18,6 @@ test('one process has all', () => {
     runningPerKeyMax: 2_000,
     runningPerAccountMax: 4_000,
     bodiesBytesMax: 4_194_304,
-    freeLeavesMax: 20,
   })
   assert.deepEqual(shareConnections(1), { money: 4, other: 4, operators: 4, holders: 2 })
 })
@@ -32,7 +31,6 @@ test('several processes share what the settings say, rounded up', () => {
     runningPerKeyMax: 667,
     runningPerAccountMax: 1_334,
     bodiesBytesMax: 1_398_102,
-    freeLeavesMax: 7,
   })
 })
 

@@ -13,7 +13,6 @@ export interface ProcessLimits {
   readonly runningPerKeyMax: number
   readonly runningPerAccountMax: number
   readonly bodiesBytesMax: number
-  readonly freeLeavesMax: number
 }
 
 /** Of connections to a store on PostgreSQL. */
@@ -43,7 +42,6 @@ export function shareLimits(config: Config, processCount: number): ProcessLimits
     runningPerKeyMax: share(config.runningPerKeyMax),
     runningPerAccountMax: share(config.runningPerAccountMax),
     bodiesBytesMax: share(config.bodiesBytesMax ?? memoryBytes() / bodiesMemoryShare),
-    freeLeavesMax: share(config.freeLeavesMax),
   }
 }
 

@@ -1,18 +1,22 @@
 /**
- * Clients that leave before the first byte of their answer, again and again. Goal: a few such leaves are
- * free. Beyond them the vendor's answer is read to its end and charged as the vendor counts it, and a
- * vendor that fails is not charged. The gateway's clock stands still unless a test moves it.
+ * Requests that come to nothing for their client, again and again: it leaves before the first byte, or the
+ * answer is empty. Goal: they are free while their likely costs stay within an allowance in money; beyond it
+ * the input and what was delivered are charged, and the holder reads why. The gateway's clock stands still
+ * unless a test moves it.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { send } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { only, type RecordedExchange, vendorPrice } from '../support/money.ts'
-import { bodyFormats, formsOf, openAsk, type Ask } from '../support/requests.ts'
+import { formsOf, openAsk, sendAsk, streamedFormats, type Ask } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { type Scenario, withScenario } from '../support/scenario.ts'
 
 const graceMs = 5_000
 const content = 'input=20; output=6; piece=the%20'
+/** Costs more than half of the allowance and less than all of it, at 10 and at 15 USD per million. */
+const maxTokens = 30_000
 
 interface Leaving {
   readonly gateway: Scenario
@@ -52,70 +56,120 @@ function newest(exchanges: readonly RecordedExchange[], count: number): Recorded
   return only(exchanges.slice(-1))
 }
 
-for (const format of bodyFormats)
+/** What the holder reads about the request. */
+async function explanationOf(
+  gateway: Scenario,
+  account: TestAccount,
+  { exchangeId }: RecordedExchange,
+): Promise<string> {
+  const headers = { authorization: `Bearer ${account.token}` }
+  const answer = await send(`${gateway.url}/v1/usage/requests/${exchangeId}`, { headers })
+  const { explanation } = JSON.parse(answer.text) as { readonly explanation: string }
+  return explanation
+}
+
+for (const format of streamedFormats)
   for (const isStream of formsOf(format))
     describe(`clients that leave a ${format} ${isStream ? 'stream' : 'answer'} early`, () => {
-      // As many tokens as the vendor counts, so that the hold of every format covers them.
       const prompt = 'word '.repeat(20)
       const ask = (marker: string, sandbox = ''): Ask => {
-        return { format, isStream, marker, prompt, sandbox }
+        return { format, isStream, marker, prompt, sandbox, maxTokens }
       }
 
-      test('pay nothing for the first ones, then what the vendor counts', async () => {
-        await withLeaving({ free_leaves: '2' }, async ({ gateway, clock, account, leave }) => {
-          for (let count = 1; count <= 2; count++) {
-            await leave(ask(`free-${count}`))
-            const free = newest(await gateway.ended(account, count), count)
-            assert.deepEqual([free.ending, free.amountPicos], ['client_left', 0n])
-            assert.ok(free.operatorCostPicos > 0n)
-          }
+      test('pay nothing within the allowance, then the input', async () => {
+        await withLeaving({}, async ({ gateway, account, leave }) => {
+          await leave(ask('free'))
+          const free = newest(await gateway.ended(account, 1), 1)
+          assert.deepEqual([free.ending, free.amountPicos, free.marks], ['client_left', 0n, []])
+          assert.ok(free.operatorCostPicos > 0n)
+          assert.doesNotMatch(await explanationOf(gateway, account, free), /charged/)
+
           await leave(ask('paid'))
-          // Longer than any grace time: the gateway reads to the end.
-          clock.advance(20_000)
-          gateway.sandbox.faults.release('paid')
-          const paid = newest(await gateway.ended(account, 3), 3)
-          const [record] = gateway.sandbox.log.forMarker('paid')
-          assert.ok(record !== undefined)
+          const paid = newest(await gateway.ended(account, 2), 2)
           assert.equal(paid.ending, 'client_left')
-          assert.equal(paid.amountPicos, vendorPrice(record))
-          assert.deepEqual(paid.marks, [])
+          assert.deepEqual(paid.marks, ['not_free', 'estimated'])
+          assert.deepEqual(paid.usage?.reported.outputTokens, 0)
+          assert.ok(paid.amountPicos > 0n && paid.amountPicos < 200n * 3_000_000n)
+          assert.equal(paid.operatorCostPicos, 0n)
+          assert.match(await explanationOf(gateway, account, paid), /is charged/)
+          for (const marker of ['free', 'paid'])
+            await gateway.sandbox.log.waitFor(
+              (record) => record.marker === marker && record.phase === 'closed',
+            )
         })
       })
 
-      test('pay nothing beyond them where the vendor fails', async () => {
-        const faults = isStream
-          ? ['status=500', 'cut_event=3', 'error_at=3']
-          : ['status=500', 'cut=20']
-        for (const fault of faults)
-          await withLeaving({ free_leaves: '0' }, async ({ gateway, account, leave }) => {
-            await leave(ask('failed', fault))
-            gateway.sandbox.faults.release('failed')
-            const failed = only(await gateway.ended(account, 1))
-            assert.equal(failed.amountPicos, 0n, fault)
-            assert.equal(gateway.sandbox.log.forMarker('failed').length, 1)
-          })
+      test('pay the count beyond it where the answer comes within the grace period', async () => {
+        await withLeaving({}, async ({ gateway, clock, account, leave }) => {
+          await leave(ask('free'))
+          const counted: Ask = {
+            ...ask('counted'),
+            sandbox: `${content}; hold=counted@before_head`,
+          }
+          const client = openAsk(gateway.url, account.key, counted)
+          await gateway.sandbox.faults.reached('counted')
+          client.leave()
+          await gateway.passed('client_left', 2)
+          clock.advance(graceMs - 1_000)
+          gateway.sandbox.faults.release('counted')
+          const paid = newest(await gateway.ended(account, 2), 2)
+          const [record] = gateway.sandbox.log.forMarker('counted')
+          assert.ok(record !== undefined)
+          assert.deepEqual([paid.amountPicos, paid.marks], [vendorPrice(record), ['not_free']])
+        })
       })
 
-      test('pay nothing beyond them where the vendor does not answer in time', async () => {
-        const settings = { free_leaves: '0', first_event_timeout: '2m', answer_timeout: '2m' }
-        await withLeaving(settings, async ({ gateway, clock, account, leave }) => {
-          await leave(ask('silent'))
-          clock.advance(130_000)
-          const { ending, amountPicos } = only(await gateway.ended(account, 1))
-          assert.deepEqual([ending, amountPicos], ['client_left', 0n])
+      test('pay nothing beyond it where the vendor fails', async () => {
+        await withLeaving({}, async ({ gateway, account, leave }) => {
+          await leave(ask('free'))
+          gateway.sandbox.faults.set('*', 'hold=failed@before_head; status=500')
+          const client = openAsk(gateway.url, account.key, ask('failed'))
+          await gateway.sandbox.faults.reached('failed')
+          client.leave()
+          await gateway.passed('client_left', 2)
+          gateway.sandbox.faults.release('failed')
+          const failed = newest(await gateway.ended(account, 2), 2)
+          assert.deepEqual([failed.ending, failed.amountPicos], ['client_left', 0n])
+          assert.equal(gateway.sandbox.log.forMarker('failed').length, 1)
+        })
+      })
+
+      test('pay for empty answers beyond the allowance, by the vendor’s count', async () => {
+        await withScenario({}, async (gateway) => {
+          const account = await gateway.createAccount()
+          for (const marker of ['free', 'paid']) {
+            const empty: Ask = { ...ask(marker), sandbox: 'input=20; output=0' }
+            const answer = await sendAsk(gateway.url, account.key, empty)
+            assert.ok(answer.isComplete)
+          }
+          const [free, paid] = await gateway.ended(account, 2)
+          assert.ok(free !== undefined && paid !== undefined)
+          assert.deepEqual([free.ending, free.amountPicos, free.marks], ['completed', 0n, []])
+          const [record] = gateway.sandbox.log.forMarker('paid')
+          assert.ok(record !== undefined)
+          assert.deepEqual([paid.amountPicos, paid.marks], [vendorPrice(record), ['not_free']])
+          assert.match(await explanationOf(gateway, account, paid), /is charged/)
         })
       })
     })
 
-test('an account may leave a percentage of its requests early', async () => {
-  const settings = { free_leaves: '0', free_leaves_percent: '50' }
-  await withLeaving(settings, async ({ gateway, account, leave }) => {
-    const ask: Ask = { format: 'messages', isStream: true, key: account.key }
-    for (let count = 1; count <= 3; count++) await gateway.ask({ ...ask, sandbox: content })
-    for (const marker of ['free-1', 'free-2', 'free-3']) await leave({ ...ask, marker })
-    await leave({ ...ask, marker: 'paid' })
-    gateway.sandbox.faults.release('paid')
-    const exchanges = await gateway.ended(account, 7)
+test('of requests that are left at once no more are free than the allowance covers', async () => {
+  await withLeaving({}, async ({ gateway, clock, account }) => {
+    const markers = Array.from({ length: 8 }, (_, index) => `at-once-${index}`)
+    const clients = markers.map((marker) => {
+      const sandbox = `${content}; hold=${marker}@before_head`
+      // About 0.15 USD each.
+      const ask: Ask = { format: 'messages', isStream: true, maxTokens: 10_000, marker, sandbox }
+      return openAsk(gateway.url, account.key, ask)
+    })
+    await Promise.all(markers.map((marker) => gateway.sandbox.faults.reached(marker)))
+    for (const client of clients) client.leave()
+    await gateway.passed('client_left', markers.length)
+    clock.advance(graceMs + 200)
+    const exchanges = await gateway.ended(account, markers.length)
     assert.equal(exchanges.filter(({ amountPicos }) => amountPicos === 0n).length, 3)
+    assert.ok(
+      exchanges.every(({ marks, amountPicos }) => marks.includes('not_free') === amountPicos > 0n),
+    )
   })
 })

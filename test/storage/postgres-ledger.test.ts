@@ -9,6 +9,7 @@ import { describeLimitOrder } from './limit-order-conformance.ts'
 import { describeLimits } from './limits-conformance.ts'
 import { holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
 import { openPostgresHarness } from './postgres-harness.ts'
+import { describeWaivers } from './waivers-conformance.ts'
 
 let server: PostgresServer
 let url: string
@@ -26,6 +27,9 @@ describeFigures('figures of the ledger on PostgreSQL', async () =>
   openPostgresHarness(await server.createDatabase()),
 )
 describeAnswerStates('state of answers in the ledger on PostgreSQL', () => openPostgresHarness(url))
+describeWaivers('requests that came to nothing, with the ledger on PostgreSQL', () =>
+  openPostgresHarness(url),
+)
 
 test('holds and charges that wait at the same time share one commit', async (t) => {
   const harness = await openPostgresHarness(url)

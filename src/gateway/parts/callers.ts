@@ -2,7 +2,6 @@
  * Opens what says who is calling, from which address, and how much each caller may do at once.
  */
 import { createAuthenticate, type Authenticate } from '../../access/authenticate.ts'
-import { createEarlyLeaves, type EarlyLeaves } from '../../access/early-leaves.ts'
 import { FailedSignIns } from '../../access/failed-sign-ins.ts'
 import { createKeyDirectory, type KeyDirectory } from '../../access/key-directory.ts'
 import { createKeyUses } from '../../access/key-uses.ts'
@@ -20,7 +19,6 @@ export interface Callers {
   readonly authenticate: Authenticate
   readonly sessions: Sessions
   readonly running: RunningLimits
-  readonly earlyLeaves: EarlyLeaves
   readonly addresses: ClientAddresses
 }
 
@@ -45,11 +43,6 @@ export function openCallers(opening: Opening, { store, operatorStore }: Money): 
       perKeyMax: limits.runningPerKeyMax,
       perAccountMax: limits.runningPerAccountMax,
       bodies: { totalBytesMax: limits.bodiesBytesMax, bodyBytesMax: config.bodyBytesMax },
-    }),
-    earlyLeaves: createEarlyLeaves({
-      clock,
-      freeMax: limits.freeLeavesMax,
-      freePercent: config.freeLeavesPercent,
     }),
     addresses: openAddresses(opening, store),
   }

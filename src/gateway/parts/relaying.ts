@@ -8,6 +8,7 @@ import { ChannelKeeper } from '../../channels/cluster/channel-keeper.ts'
 import { createRoutes } from '../../channels/route.ts'
 import { UpstreamPools } from '../../http/client/pool.ts'
 import { openAnswerStates } from '../../ledger/answer-state-store.ts'
+import { Waivers } from '../../ledger/waivers.ts'
 import { createTokenCounter } from '../../metering/token-counter.ts'
 import { createBodyReader } from '../../relay/body-reader.ts'
 import type { RelayServices } from '../../relay/stages.ts'
@@ -34,7 +35,7 @@ export async function openRelaying(opening: Opening, below: Below): Promise<Rela
   const { config, effects, opened, onError, telemetry } = opening
   const { clock, onTracePoint } = effects
   const { store } = below.money
-  const { authenticate, running, earlyLeaves } = below.callers
+  const { authenticate, running } = below.callers
   const traces = await openTraces(opening)
   const upstream = new UpstreamPools({ connectTimeoutMs: config.connectTimeoutMs, clock })
   const channels = await openChannels(opening, below, upstream)
@@ -52,8 +53,8 @@ export async function openRelaying(opening: Opening, below: Below): Promise<Rela
     telemetry,
     authenticate,
     running,
-    earlyLeaves,
     ledger: store.ledger,
+    waivers: new Waivers({ database: store.database, onError }),
     freeExchanges: store.freeExchanges,
     answerStates: openAnswerStates(store.database),
     bodies,

@@ -35,6 +35,10 @@ const explanations: Readonly<Record<FreeEnding, string>> = {
   not_admitted: 'The gateway refused the request before it sent anything to a vendor.',
 }
 
+const notFree =
+  'It is charged: requests that you left before the first byte, or whose answer was empty, are free only ' +
+  'while their likely costs within 24 hours stay within 0.50 USD, or 2 % of your charges if that is more.'
+
 const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
 
 /** Rows that one question may read, so that a filter with few hits does not keep the store busy. */
@@ -145,7 +149,9 @@ function viewInFull(exchange: RecordedExchange, beside: Beside): Answer<typeof i
   return inFullForm.parse({
     ...view,
     ...costOf(exchange),
-    explanation: explanations[exchange.ending],
+    explanation: view.marks.includes('not_free')
+      ? `${explanations[exchange.ending]} ${notFree}`
+      : explanations[exchange.ending],
     estimated: view.marks.includes('estimated'),
     calculation: view.bill?.calculation ?? null,
     refund:

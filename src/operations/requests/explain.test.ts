@@ -76,6 +76,7 @@ test('says why an account paid, with its unusual facts', () => {
     'The account paid for the tokens delivered or counted until the client left. ' +
       'The vendor gave no usable count, so the gateway estimated the tokens.',
   )
+  assert.match(explain({ marks: ['not_free', 'estimated'] }), /free while .* 0\.50 USD in 24 hours/)
   assert.match(explain({ amountPicos: picos(0n) }), /^The charge is zero: prices/)
   assert.match(explain({ amountPicos: picos(0n), priceLines: '' }), /before it got output/)
 })

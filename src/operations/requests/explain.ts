@@ -67,6 +67,8 @@ const markTexts: Readonly<Record<string, string>> = {
   estimated: 'The vendor gave no usable count, so the gateway estimated the tokens.',
   implausible:
     "The vendor's counts were impossible for this request, so the hold limits the charge.",
+  not_free:
+    'Such a request is free while the likely costs of those that the account left before the first byte, or that had an empty answer, stay within 0.50 USD in 24 hours, or 2 % of its charges where that is more. With this one they do not.',
   uncovered:
     'The request was admitted by its likely cost; what was left did not cover the most that it could cost.',
   over_hold:

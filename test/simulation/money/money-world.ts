@@ -6,7 +6,6 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { Principal } from '../../../src/access/key.ts'
-import { createEarlyLeaves } from '../../../src/access/early-leaves.ts'
 import { createRunningLimits } from '../../../src/access/limits.ts'
 import { refuse } from '../../../src/base/errors.ts'
 import { seededRandom, type Random } from '../../../src/base/random.ts'
@@ -21,6 +20,8 @@ import { ServerConnection, type ConnectionParts } from '../../../src/http/server
 import { createEmbeddedLedger } from '../../../src/ledger/embedded/ledger.ts'
 import { openAnswerStates } from '../../../src/ledger/answer-state-store.ts'
 import type { Ledger } from '../../../src/ledger/ledger.ts'
+import { Waivers } from '../../../src/ledger/waivers.ts'
+
 import { estimateTokens } from '../../../src/metering/token-estimate.ts'
 import { relay } from '../../../src/relay/relay.ts'
 import { createBodyReader } from '../../../src/relay/body-reader.ts'
@@ -368,8 +369,11 @@ export class MoneyWorld {
         perAccountMax: 0,
         bodies: { totalBytesMax: 1_000_000, bodyBytesMax: settings.bodyBytesMax },
       }),
-      earlyLeaves: createEarlyLeaves({ clock, freeMax: 5, freePercent: 2 }),
       ledger: this.holds.watch(ledger),
+      waivers: new Waivers({
+        database: this.store.database,
+        onError: (error) => void this.faults.push(error),
+      }),
       freeExchanges: { record: () => undefined },
       answerStates: openAnswerStates(this.store.database),
       bodies: createBodyReader({ clock, onThreadLost: (error) => void this.faults.push(error) }),

@@ -165,6 +165,8 @@ CREATE TABLE exchange (
   -- What the answer cost the operator, by the prices of its channel.
   own_cost_picos BIGINT NOT NULL DEFAULT 0 CHECK (own_cost_picos >= 0),
   is_own_cost_known INTEGER NOT NULL DEFAULT 0,
+  -- Its likely cost, where it came to nothing and is free for that; see ledger/waivers.ts.
+  waived_picos BIGINT NOT NULL DEFAULT 0 CHECK (waived_picos >= 0),
   PRIMARY KEY (account_id, exchange_id)
 ) PARTITION BY RANGE (exchange_id);
 
@@ -214,6 +216,9 @@ CREATE INDEX exchange_by_vendor_request ON exchange (vendor_request_id)
   WHERE vendor_request_id IS NOT NULL;
 CREATE INDEX free_exchange_by_vendor_request ON free_exchange (vendor_request_id)
   WHERE vendor_request_id IS NOT NULL;
+
+-- What an account left early or got empty is summed up without its other requests.
+CREATE INDEX exchange_waived ON exchange (account_id, exchange_id) WHERE waived_picos > 0;
 
 -- Exchanges that ended before the newest `cut_ms` may be gone; written before the first of them goes.
 -- Always 00:00 UTC of some day. Entries and figures are kept for ever.

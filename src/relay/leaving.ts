@@ -1,0 +1,47 @@
+/**
+ * What follows where a client leaves. Before the first byte that is free while the account's allowance lasts;
+ * later it costs what was delivered. Beyond the grace time the gateway reads on only where the request asks
+ * for reasoning, which is bought although it is not shown.
+ */
+import type { Picos } from '../base/money.ts'
+import { quote } from '../metering/charge.ts'
+import { likelyFacts } from './request-costs.ts'
+import type { Admitted, RelayServices } from './stages.ts'
+
+type LeavingServices = Pick<RelayServices, 'clock' | 'settings' | 'waivers'>
+
+/** The rules for one exchange. */
+export interface Leaving {
+  /** The answer may be read on to the vendor's count. */
+  readonly mayReadOn: boolean
+  /** Whether leaving before the first byte is free. */
+  readonly isFree: () => Promise<boolean>
+}
+
+export function leavingOf(admitted: Admitted, services: LeavingServices): Leaving {
+  const { hold, facts, model } = admitted
+  const asksReasoning = facts.asksReasoning === true || model.thinks === true
+  return {
+    mayReadOn: hold !== undefined && asksReasoning && services.settings.clientLeftGraceMs > 0,
+    isFree: () => askWaiver(admitted, services),
+  }
+}
+
+/** Asks whether an exchange that came to nothing is free; the answer stays the same until it is settled. */
+export function askWaiver(
+  admitted: Admitted,
+  { clock, waivers }: Pick<RelayServices, 'clock' | 'waivers'>,
+): Promise<boolean> {
+  const { exchangeId, principal } = admitted
+  return waivers.ask({
+    exchangeId,
+    accountId: principal.accountId,
+    likelyPicos: likelyPicos(admitted),
+    atMs: clock.now(),
+  })
+}
+
+/** What the exchange was likely to cost, whatever its hold had to cover. */
+export function likelyPicos(admitted: Admitted): Picos {
+  return quote(likelyFacts(admitted))
+}
