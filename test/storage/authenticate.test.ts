@@ -126,6 +126,8 @@ describe('authentication', () => {
         accountId: 'acc_1',
         allowedModels: new Set(['m-1']),
         priceMultiplierPpm: 900_000,
+        // It has not paid yet.
+        holds: 'most',
         keyLimits: noKeyLimits,
       })
     }))

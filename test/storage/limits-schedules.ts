@@ -191,7 +191,7 @@ class Schedule {
     this.#count(expected)
     if (placed.kind !== 'hold') return
     assert.equal(placed.isUncovered, this.#model.isUncovered(request))
-    if (placed.isUncovered === true) this.#counts.uncovered++
+    if (placed.isUncovered) this.#counts.uncovered++
     this.#opened(placed, request, ledger)
   }
 

@@ -1,6 +1,6 @@
 /**
- * The balance with its credit line and the limits in USD of accounts and keys, worked out from the store's rows
- * and the open holds. A request is admitted where its likely cost is left in each, and at rest up to exactly
+ * The balance with its credit line and the limits in USD of accounts and keys, worked out from the store's
+ * rows and the open holds. A request is admitted where its likely cost is left in each, and at rest up to exactly
  * the rest. What a charge passes of what was left for its request is the most by which a scope may be passed.
  * Amounts that have been given back are left again, on the day and in the month of their charge.
  */
@@ -72,7 +72,7 @@ export function checkPlaced(world: MoneyWorld, request: HoldRequest): Left {
   return new Map([[accountId, balance], ...ofKey])
 }
 
-/** After any change of the store: nothing has passed its line by more than one charge what was left for it. */
+/** Nothing has passed its line by more than one charge has passed what was left for its request. */
 export function checkPassed(world: MoneyWorld, passed: Passed): void {
   for (const { accountId, keyId, keyLimits } of world.principals) {
     const over = -balanceOf(world, accountId) - world.takenFrom(accountId)
