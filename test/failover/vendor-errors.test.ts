@@ -451,7 +451,8 @@ async function breaksStream({ kind, name, format }: Row): Promise<void> {
   const marker = `middle-${markerCount++}`
   gateway.resetHealth()
   gateway.sandbox.faults.clear()
-  gateway.sandbox.faults.set(main, [`error_at=${firstShown(format) + 2}; event_error=${name}`])
+  // Behind the first text: the client has seen some of the answer.
+  gateway.sandbox.faults.set(main, [`error_at=${firstShown(format) + 4}; event_error=${name}`])
   await gateway.attempts()
   const answer = await gateway.ask({ format, isStream: true, marker })
   assert.deepEqual(gateway.tried(marker), [main])

@@ -14,9 +14,9 @@ import { scenario, type ProcessScenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 
 const funds = 10
-/** Each request holds about 0.00155 USD and costs 0.0015 USD. */
-const account = { balance_usd: '0.0160' }
-const full = 'input=1; output=3; output_tokens=100'
+/** Each request holds about 0.0079 USD, at most as much as its bytes allow, and costs 0.0075 USD. */
+const account = { balance_usd: '0.0800', holds: 'most' as const }
+const full = 'input=2000; output=3; output_tokens=100'
 const settings = { node_lease: '2s' }
 
 let server: PostgresServer
