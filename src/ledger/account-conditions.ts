@@ -16,6 +16,8 @@ export interface WatchedAccount {
   readonly dailyLimitPicos: Picos
   /** Zero = no limit. */
   readonly monthlyLimitPicos: Picos
+  /** Charges less refunds of the month; zero without a limit. */
+  readonly monthPicos: Picos
   /** A lower balance raises an alert. Zero = never. */
   readonly alertBelowPicos: Picos
 }
@@ -23,13 +25,16 @@ export interface WatchedAccount {
 /** Reads all accounts that may have a condition to report, a page at a time, by id. */
 export async function listWatchedAccounts(
   database: Queryable,
-  page: { readonly afterId: string; readonly countMax: number },
+  page: { readonly afterId: string; readonly countMax: number; readonly month: string },
 ): Promise<WatchedAccount[]> {
   const rows = await database.query(
     `SELECT id, name, ${statusSql} AS status, balance_picos, credit_line_picos, daily_limit_picos,
-            monthly_limit_picos, alert_below_picos
+            monthly_limit_picos, alert_below_picos,
+            (SELECT CAST(COALESCE(SUM(u.cost_picos), 0) AS BIGINT) FROM usage_month u
+              WHERE monthly_limit_picos > 0 AND u.account_id = account.id AND u.month = $3
+            ) AS month_picos
        FROM account WHERE id > $1 ORDER BY id LIMIT $2`,
-    [page.afterId, page.countMax],
+    [page.afterId, page.countMax, page.month],
   )
   return rows.map((row) => ({
     id: String(row['id']),
@@ -39,6 +44,7 @@ export async function listWatchedAccounts(
     creditLinePicos: readPicos(row, 'credit_line_picos'),
     dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
     monthlyLimitPicos: readPicos(row, 'monthly_limit_picos'),
+    monthPicos: readPicos(row, 'month_picos'),
     alertBelowPicos: readPicos(row, 'alert_below_picos'),
   }))
 }

@@ -173,6 +173,19 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
       end: ({ clock }) => Promise.resolve(clock.advance(12 * 3_600_000)),
     },
   ],
+  'account.monthly_limit_reached': [
+    {
+      what: 'requests get 429 until the month ends',
+      options: { account: { monthly_usd: '0.005' } },
+      async cause(world) {
+        await askUntil(world, 429)
+        return world.gateway.account.id
+      },
+      facts: { limit_usd: '0.005', period: '2026-11' },
+      // The next month begins nine and a half days later.
+      end: ({ clock }) => Promise.resolve(clock.advance(9.5 * 24 * 3_600_000)),
+    },
+  ],
   'key.limit_reached': [keyCase('day'), keyCase('month'), keyCase('total')],
   'channel.off': [channelCase('error=500', place, { models: ['large-1'] })],
   'channel.credential_refused': [

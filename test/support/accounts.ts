@@ -15,6 +15,7 @@ export interface AccountOptions {
   /** Decimal USD; 10 by default. */
   readonly balance_usd?: string
   readonly daily_usd?: string
+  readonly monthly_usd?: string
   readonly holds?: 'likely' | 'most'
   readonly rpm?: number
   readonly window_minutes?: number

@@ -31,6 +31,7 @@ export const accountKinds: readonly AlertKind[] = [
   'account.running_out',
   'account.exhausted',
   'account.daily_limit_reached',
+  'account.monthly_limit_reached',
   'key.limit_reached',
 ]
 
@@ -107,7 +108,8 @@ export function findAccountConditions(
     balanceLow(account),
     runningOut(situation, spending, moment),
     exhausted(situation, spending),
-    dailyLimitReached(situation, spending, moment),
+    limitReached(situation, spending, ofDay(situation, spending, moment)),
+    limitReached(situation, spending, ofMonth(situation, moment)),
     ...keys.flatMap((key) => keyLimitsReached(situation, key, moment)),
   ].filter((finding) => finding !== undefined)
 }
@@ -196,28 +198,55 @@ function moneyOf({ balancePicos, creditLinePicos }: WatchedAccount): string {
     : `${balance} with its credit line of ${formatUsd(creditLinePicos)} USD`
 }
 
-function dailyLimitReached(
-  { account, refused, firing }: AccountSituation,
-  { todayPicos, averagePicos }: Spending,
+/** A limit of an account, and what is used of it. */
+interface AccountLimit {
+  readonly kind: 'account.daily_limit_reached' | 'account.monthly_limit_reached'
+  readonly name: 'day' | 'month'
+  readonly limit: Picos
+  readonly used: Picos
+  readonly period: string
+  /** Of `turnpike account limits`. */
+  readonly option: string
+}
+
+function ofDay(
+  { account }: AccountSituation,
+  { todayPicos }: Spending,
   { today }: RuleMoment,
+): AccountLimit {
+  const kind = 'account.daily_limit_reached'
+  const { dailyLimitPicos: limit } = account
+  return { kind, name: 'day', limit, used: todayPicos, period: today, option: '--daily' }
+}
+
+function ofMonth({ account }: AccountSituation, { today }: RuleMoment): AccountLimit {
+  const kind = 'account.monthly_limit_reached'
+  const { monthlyLimitPicos: limit, monthPicos: used } = account
+  const period = currentOf('month', today)
+  return { kind, name: 'month', limit, used, period, option: '--monthly' }
+}
+
+function limitReached(
+  { account, refused, firing }: AccountSituation,
+  { averagePicos: average }: Spending,
+  { kind, name: periodName, limit, used, period, option }: AccountLimit,
 ): Finding | undefined {
-  const { dailyLimitPicos: limit, name } = account
-  const isRefused = refused.has('ledger.daily_limit_reached')
-  const used = { used: todayPicos, average: averagePicos, limit, period: today, isRefused }
-  if (!isUsedUp(used, firing.get(keyOf('account.daily_limit_reached', account.id))))
-    return undefined
+  const isRefused = refused.has(spendingCode(periodName))
+  const before = firing.get(keyOf(kind, account.id))
+  if (!isUsedUp({ used, average, limit, period, isRefused }, before)) return undefined
+  const { name } = account
   return {
-    ...about('account.daily_limit_reached', account),
-    title: `Daily limit of ${name} is reached`,
+    ...about(kind, account),
+    title: `${periodName === 'day' ? 'Daily' : 'Monthly'} limit of ${name} is reached`,
     text:
-      `The account ${name} has spent ${formatUsd(todayPicos)} of ${formatUsd(limit)} USD today. Its ` +
-      'requests get 429 until 00:00 UTC. Raise the limit with: ' +
-      `turnpike account limits ${name} --daily USD`,
+      `The account ${name} has spent ${formatUsd(used)} of ${formatUsd(limit)} USD (${periodName}). Its ` +
+      `requests get 429 ${untilWords[periodName]}. Raise the limit with: ` +
+      `turnpike account limits ${name} ${option} USD`,
     facts: {
       account: name,
       limit_usd: formatUsd(limit),
-      used_usd: formatUsd(todayPicos),
-      period: today,
+      used_usd: formatUsd(used),
+      period,
     },
   }
 }

@@ -12,6 +12,7 @@ export const alertKinds = {
   'account.running_out': 'warning',
   'account.exhausted': 'critical',
   'account.daily_limit_reached': 'warning',
+  'account.monthly_limit_reached': 'warning',
   'key.limit_reached': 'warning',
   'channel.off': 'warning',
   'channel.credential_refused': 'critical',

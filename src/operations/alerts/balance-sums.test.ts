@@ -22,6 +22,7 @@ function addAccount(sums: BalanceSums, index: number, status: 'active' | 'suspen
     alertBelowPicos: picos(0n),
     creditLinePicos: picos(0n),
     monthlyLimitPicos: picos(0n),
+    monthPicos: picos(0n),
     dailyLimitPicos: picos(0n),
   }
   const spend = {

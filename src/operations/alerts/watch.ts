@@ -4,7 +4,7 @@
  * reads at a time is bounded, whatever the number of accounts.
  */
 import { listLimitedKeys } from '../../access/key-store.ts'
-import { dayMs, hourMs, utcDay } from '../../base/clock.ts'
+import { dayMs, hourMs, utcDay, utcMonth } from '../../base/clock.ts'
 import { listOfferedModels } from '../../channels/channel-store.ts'
 import { listStates, type PublishedState } from '../../channels/cluster/channel-states.ts'
 import { listWatchedAccounts } from '../../ledger/account-conditions.ts'
@@ -143,7 +143,11 @@ async function readRefusals(
 }
 
 async function readPage(database: Database, afterId: string, nowMs: number): Promise<Page> {
-  const accounts = await listWatchedAccounts(database, { afterId, countMax: accountsPerPage })
+  const accounts = await listWatchedAccounts(database, {
+    afterId,
+    countMax: accountsPerPage,
+    month: utcMonth(nowMs),
+  })
   const accountIds = accounts.map(({ id }) => id)
   const days = [utcDay(nowMs), utcDay(nowMs - dayMs)]
   const spend = await readSpend(database, { accountIds, days })

@@ -123,6 +123,8 @@ const steps: Readonly<Record<AlertKind, (alert: FiringAlert) => string>> = {
   'account.balance_low': credit,
   'account.daily_limit_reached': ({ subject }) =>
     `turnpike account limits ${subject} --daily AMOUNT`,
+  'account.monthly_limit_reached': ({ subject }) =>
+    `turnpike account limits ${subject} --monthly AMOUNT`,
   'key.limit_reached': raiseKeyLimit,
   'alert.test': () => 'Nothing: it was a test.',
 }

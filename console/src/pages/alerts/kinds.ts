@@ -8,6 +8,7 @@ export const kindNames: Readonly<Record<AlertKind, string>> = {
   'account.running_out': 'Balance of an account will soon be spent',
   'account.exhausted': 'Balance of an account is spent',
   'account.daily_limit_reached': 'An account has reached its daily limit',
+  'account.monthly_limit_reached': 'An account has reached its monthly limit',
   'key.limit_reached': 'A key has reached its limit',
   'channel.off': 'A channel is off',
   'channel.credential_refused': 'A vendor refuses a credential',

@@ -13,6 +13,7 @@ const changes: Readonly<Record<string, string>> = {
   'account.balance_low': 'Book a credit',
   'account.short': 'Book a credit',
   'account.daily_limit_reached': 'Raise the limit',
+  'account.monthly_limit_reached': 'Raise the limit',
   'key.limit_reached': 'Raise the limit',
 }
 
