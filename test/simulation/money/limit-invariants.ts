@@ -1,8 +1,8 @@
 /**
  * The balance with its credit line and the limits in USD of accounts and keys, worked out from the store's
- * rows and the open holds. A request is admitted where its likely cost is left in each, and at rest up to exactly
- * the rest. What a charge passes of what was left for its request is the most by which a scope may be passed.
- * Amounts that have been given back are left again, on the day and in the month of their charge.
+ * rows and the open holds. A request is admitted where its likely cost is left in each, and at rest up to
+ * exactly the rest. What a charge passes of what was left for its request is the most by which a scope may
+ * be passed. Amounts that have been given back are left again, on the day and in the month of their charge.
  */
 import assert from 'node:assert/strict'
 import { newId } from '../../../src/base/id.ts'
