@@ -109,7 +109,7 @@ for (const format of ['messages', 'chat'] as const) {
     const account = await gateway.createAccount()
     for (const { name, preset } of rows) {
       if (preset.page !== undefined) continue
-      gateway.sandbox.faults.set('*', { errorAt: 3, eventError: name })
+      gateway.sandbox.faults.set('*', { errorAt: 5, eventError: name })
       const answer = await ask(gateway, account.key, format, { stream: true, marker: name })
       assertNoSecrets(answer, gateway.sandbox.url, name)
       assert.equal(answer.status, 200)
