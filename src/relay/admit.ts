@@ -21,7 +21,7 @@ import { affordableOutputTokens, quote } from '../metering/charge.ts'
 import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
-import { holdsMost, inputTokensHeld, mostFacts, neededFacts } from './request-costs.ts'
+import { holdsMost, inputTokensHeld, likelyFacts, mostFacts, neededFacts } from './request-costs.ts'
 import { findLoweringField, outputTokensMax } from './output-limits.ts'
 import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
 
@@ -248,12 +248,13 @@ function insufficientBalance(
   const { prepared } = read
   const affordable = read.affordable(availablePicos)
   const field = findLoweringField(prepared)
+  const lastly = isHeldOnly ? 'Wait for running requests to end' : 'Top up the account'
   const advice =
     field === undefined
       ? adviceWithoutLimit(prepared)
       : affordable >= 1
         ? `The largest ${field} that the balance covers for this request is ${affordable}.`
-        : `It does not cover this request with any ${field}. Top up the account.`
+        : `It does not cover this request with any ${field}. ${lastly}.`
   const reading =
     prepared.facts.prompt.most < Infinity
       ? ''
@@ -273,14 +274,16 @@ function adviceWithoutLimit(prepared: Prepared): string {
   return `${reason}Send less, or top up the account.`
 }
 
-/** For example: this request is likely to cost 0.1 USD and could cost up to 2 USD, with 9 tokens. */
-function costsOf({ likelyPicos, amountPicos }: HoldRequest, prepared: Prepared): string {
+/** For example: this request is likely to cost 0.1 USD and could cost up to 2 USD, with 9 tokens of output. */
+function costsOf(needed: HoldRequest, prepared: Prepared): string {
+  const likelyPicos = quote(likelyFacts(prepared))
   const tokens = outputTokensMax(prepared) * prepared.facts.choiceCount
   const output = tokens === 0 ? '' : `, with ${tokens} tokens of output`
-  const most = `${formatUsd(amountPicos)} USD`
-  return likelyPicos === amountPicos
-    ? `this request could cost up to ${most}${output}`
-    : `this request is likely to cost ${formatUsd(likelyPicos)} USD and could cost up to ${most}${output}`
+  const needsMost = needed.likelyPicos > likelyPicos ? ', all of which has to be left' : ''
+  return (
+    `this request is likely to cost ${formatUsd(likelyPicos)} USD ` +
+    `and could cost up to ${formatUsd(needed.amountPicos)} USD${output}${needsMost}`
+  )
 }
 
 type SpendingLimit = Extract<HoldRefusal, { kind: 'spending_limit' }>

@@ -17,7 +17,7 @@ import {
   type RawConnection,
   type WireAnswer,
 } from '../support/http-client.ts'
-import { creditAccount, createClientKey } from '../support/operations.ts'
+import { createClientKey, creditAccount, limitAccount } from '../support/operations.ts'
 
 interface Timed {
   readonly gateway: Scenario
@@ -118,21 +118,31 @@ test('without a limit no request is refused', async (t) => {
 
 interface Amounts {
   readonly balance: number
+  readonly line: number
   readonly held: number
-  readonly cost: number
+  readonly likely: number
+  readonly most: number
+  readonly tokens: number
   readonly affordable: number
 }
 
+/** What a 402 says; NaN = it does not say that. */
 function amountsOf(answer: WireAnswer): Amounts {
   const message = messageOf(answer)
   const find = (pattern: RegExp): number => Number(pattern.exec(message)?.[1] ?? Number.NaN)
   return {
     balance: find(/balance ([\d.]+) USD/),
+    line: find(/a credit line of ([\d.]+) USD/),
     held: find(/([\d.]+) USD is held/),
-    cost: find(/could cost up to ([\d.]+) USD/),
+    likely: find(/likely to cost ([\d.]+) USD/),
+    most: find(/could cost up to ([\d.]+) USD/),
+    tokens: find(/with (\d+) tokens of output/),
     affordable: find(/largest max_tokens.* is (\d+)/),
   }
 }
+
+// The prompts here are "hello": likely 2 tokens of 3 USD per million, and at most a token for each byte of the
+// body and 2,000. A token of output is 15 USD per million; on chat the prices are 2 and 10.
 
 test('a balance that is too low gets 402 with correct figures', async (t) => {
   const { gateway } = await start(t)
@@ -142,32 +152,64 @@ test('a balance that is too low gets 402 with correct figures', async (t) => {
   assert.match(refused.body.toString(), /"type":"billing_error"/)
   assert.equal(refused.headers['x-should-retry'], 'false')
   assert.equal(refused.headers['retry-after'], undefined)
-  const { balance, held, cost, affordable } = amountsOf(refused)
-  assert.equal(balance, 0.01)
-  assert.equal(held, 0)
-  const promptCost = cost - 5_000 * 15e-6
-  assert.ok(promptCost > 0 && promptCost < 0.001, 'what is not output is the prompt')
-  assert.ok(cost > balance)
-  assert.equal(affordable, Math.floor((balance - promptCost) / 15e-6 + 1e-9))
+  assert.deepEqual(amountsOf(refused), {
+    balance: 0.01,
+    line: Number.NaN,
+    held: 0,
+    likely: 0.075006, // 0.000006 + 0.075
+    most: 0.081252, // 84 bytes: 0.006252 + 0.075
+    tokens: 5_000,
+    affordable: 666, // 0.009994 / 0.000015
+  })
 
-  const more = await ask(gateway, key, { max_tokens: affordable + 1 })
+  const more = await ask(gateway, key, { max_tokens: 667 })
   assert.equal(more.status, 402)
-  assert.equal(amountsOf(more).affordable, affordable)
-  const exact = await ask(gateway, key, { max_tokens: affordable, metadata: undefined })
+  assert.equal(amountsOf(more).affordable, 666)
+  const exact = await ask(gateway, key, { max_tokens: 666, metadata: undefined })
   assert.equal(exact.status, 200)
+})
+
+test('a credit line counts as money, and the 402 names it', async (t) => {
+  const { gateway } = await start(t)
+  const { key, name } = await gateway.createAccount({ balance_usd: '0.01' })
+  await limitAccount(gateway.context, { account: name, credit_line_usd: '0.02' })
+  await gateway.app.refresh()
+  const refused = await ask(gateway, key, { max_tokens: 5_000 })
+  assert.equal(refused.status, 402)
+  const { balance, line, affordable } = amountsOf(refused)
+  assert.deepEqual([balance, line, affordable], [0.01, 0.02, 1_999]) // 0.029994 / 0.000015
+  assert.equal((await ask(gateway, key, { max_tokens: 2_000 })).status, 402)
+  assert.equal((await ask(gateway, key, { max_tokens: 1_999 })).status, 200)
+})
+
+test('an account that holds the most needs the most left', async (t) => {
+  const { gateway } = await start(t)
+  const { key, name } = await gateway.createAccount({ balance_usd: '0.01' })
+  await limitAccount(gateway.context, { account: name, holds: 'most' })
+  await gateway.app.refresh()
+  const refused = await ask(gateway, key, { max_tokens: 5_000 })
+  assert.equal(refused.status, 402)
+  const { likely, most, affordable } = amountsOf(refused)
+  assert.deepEqual([likely, most, affordable], [0.075006, 0.081252, 249]) // 0.003748 / 0.000015
+  assert.match(messageOf(refused), /all of which has to be left/)
+  assert.equal((await ask(gateway, key, { max_tokens: 251 })).status, 402)
+  assert.equal((await ask(gateway, key, { max_tokens: 249 })).status, 200)
 })
 
 test('a chat request without max_tokens holds for the most that the model writes', async (t) => {
   const { gateway } = await start(t)
-  const outputCost = 16_384 * 10e-6
-  for (const max_tokens of [undefined, null]) {
-    const poor = await gateway.createAccount({ balance_usd: '0.16' })
+  const mosts = [
+    [undefined, 0.16797], // 65 bytes: 0.00413 + 0.16384
+    [null, 0.168006], // 83 bytes: 0.004166 + 0.16384
+  ] as const
+  for (const [max_tokens, mostUsd] of mosts) {
+    const poor = await gateway.createAccount({ balance_usd: '0.163843' })
     const request = chatRequest({ max_tokens })
     const refused = await post(gateway.url + chatPath, poor.key, request)
     assert.equal(refused.status, 402)
-    const { cost } = amountsOf(refused)
-    assert.ok(cost > outputCost && cost < outputCost + 0.001, `held for ${cost} USD`)
-    const { key } = await gateway.createAccount({ balance_usd: '0.17' })
+    const { likely, most, tokens } = amountsOf(refused)
+    assert.deepEqual([likely, most, tokens], [0.163844, mostUsd, 16_384]) // 0.000004 + 0.16384
+    const { key } = await gateway.createAccount({ balance_usd: '0.163844' })
     gateway.sandbox.log.clear()
     assert.equal((await post(gateway.url + chatPath, key, request)).status, 200)
     const [record] = gateway.sandbox.log.records
@@ -206,9 +248,9 @@ test('refuses every max_tokens on an empty balance and says so', async (t) => {
 
 test('tells the client to retry soon where only running requests use up the balance', async (t) => {
   const { gateway } = await start(t)
-  const { key } = await gateway.createAccount({ balance_usd: '0.01' })
+  const { key } = await gateway.createAccount({ balance_usd: '0.02' })
   gateway.sandbox.faults.set('alpha-main', { hold: 'running@before_head' })
-  const running = ask(gateway, key, { max_tokens: 500 })
+  const running = [ask(gateway, key, { max_tokens: 500 })]
   await gateway.sandbox.faults.reached('running')
 
   const refused = await ask(gateway, key, { max_tokens: 500 })
@@ -216,16 +258,29 @@ test('tells the client to retry soon where only running requests use up the bala
   assert.equal(refused.headers['x-should-retry'], 'true')
   const wait = Number(refused.headers['retry-after'])
   assert.ok(wait >= 1 && wait <= 5)
-  const { balance, held, cost, affordable } = amountsOf(refused)
-  assert.equal(held, cost, 'the running request is the same one')
-  assert.ok(cost <= balance && cost > balance - held)
-  assert.ok(affordable > 0 && affordable < 500)
+  assert.deepEqual(amountsOf(refused), {
+    balance: 0.02,
+    line: Number.NaN,
+    held: 0.013749, // What the running request, which is the same one, costs at most.
+    likely: 0.007506, // 0.000006 + 0.0075
+    most: 0.013749, // 83 bytes: 0.006249 + 0.0075
+    tokens: 500,
+    affordable: 416, // 0.006245 / 0.000015
+  })
 
   const never = await ask(gateway, key, { max_tokens: 5_000 })
   assert.equal(never.headers['x-should-retry'], 'false', 'no waiting makes this one affordable')
 
-  gateway.sandbox.faults.release('running')
-  assert.equal((await running).status, 200)
+  gateway.sandbox.faults.set('alpha-main', { hold: 'last@before_head' })
+  running.push(ask(gateway, key, { max_tokens: 416 }))
+  await gateway.sandbox.faults.reached('last')
+  const none = await ask(gateway, key, { max_tokens: 1 })
+  assert.equal(none.headers['x-should-retry'], 'true')
+  assert.equal(amountsOf(none).held, 0.026238, 'the last one admitted holds more than is left')
+  assert.match(messageOf(none), /not cover this request with any max_tokens.* Wait for/)
+
+  for (const gate of ['running', 'last']) gateway.sandbox.faults.release(gate)
+  for (const answer of running) assert.equal((await answer).status, 200)
   gateway.sandbox.faults.clear()
   assert.equal((await ask(gateway, key, { max_tokens: 500 })).status, 200)
 })
