@@ -70,9 +70,11 @@ test('a client that reads nothing for too long counts as disconnected and pays',
   const clock = new ManualClock()
   const settings = { write_stall_timeout: '60s', client_left_grace: '0s' }
   await withScenario({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
-    const account = await gateway.createAccount()
+    const account = await gateway.createAccount({ balance_usd: '100' })
     const sandbox = 'output=4000; frame=16384'
-    const ask: Ask = { format: 'chat', isStream: true, marker: 'm', maxTokens: 4_000, sandbox }
+    // More than the buffers on the way take, so the vendor keeps its limit.
+    const maxTokens = 8_000_000
+    const ask: Ask = { format: 'chat', isStream: true, marker: 'm', maxTokens, sandbox }
     const response = await openUnread(urlOf(gateway.url, ask.format), wireRequest(account.key, ask))
     response.on('error', () => undefined)
     const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'm')
