@@ -274,7 +274,7 @@ function adviceWithoutLimit(prepared: Prepared): string {
   return `${reason}Send less, or top up the account.`
 }
 
-/** For example: this request is likely to cost 0.1 USD and could cost up to 2 USD, with 9 tokens of output. */
+/** For example: this request is likely to cost 0.1 USD and could cost up to 2 USD, with 9 tokens. */
 function costsOf(needed: HoldRequest, prepared: Prepared): string {
   const likelyPicos = quote(likelyFacts(prepared))
   const tokens = outputTokensMax(prepared) * prepared.facts.choiceCount

@@ -141,7 +141,7 @@ function amountsOf(answer: WireAnswer): Amounts {
   }
 }
 
-// The prompts here are "hello": likely 2 tokens of 3 USD per million, and at most a token for each byte of the
+// The prompts here are "hello": likely 2 tokens of 3 USD per million, and at most a token per byte of the
 // body and 2,000. A token of output is 15 USD per million; on chat the prices are 2 and 10.
 
 test('a balance that is too low gets 402 with correct figures', async (t) => {
