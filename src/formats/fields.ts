@@ -15,7 +15,7 @@ import type {
   ServerTools,
   Span,
 } from './format.ts'
-import { asArray, asObject, asText, type JsonObject } from './json.ts'
+import { asArray, asObject, asText, isAsked, type JsonObject } from './json.ts'
 import type { PayloadSum } from './payloads.ts'
 import { reasoningFields } from './reasoning.ts'
 
@@ -335,11 +335,6 @@ export function withoutEscapes(text: string): string {
   return text.replace(/\\u00([3-7][\da-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )
-}
-
-/** Returns whether a field requests something: it is neither absent nor null nor false. */
-export function isAsked(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false
 }
 
 function isCount(value: unknown, min = 1): value is number {

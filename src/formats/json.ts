@@ -30,3 +30,8 @@ export function asArray(value: unknown): readonly unknown[] | undefined {
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
+
+/** Returns whether a field requests something: it is neither absent nor null nor false. */
+export function isAsked(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false
+}

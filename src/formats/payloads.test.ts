@@ -262,6 +262,11 @@ describe('bytes do not bound', () => {
     const { likely, audioMost } = promptOf(chatCompletions, ids)
     assert.deepEqual([likely, audioMost], [2_000, Infinity])
     assert.equal(promptOf(messagesCreate, say([{ type: 'document', source: pdf }])).audioMost, 0)
+    const file = { type: 'input_file', file_url: address }
+    assert.equal(promptOf(responsesCreate, sayItem([file])).audioMost, 0)
+    const both = { ...file, audio_url: address }
+    for (const [, operation, sayThis] of formats)
+      assert.equal(promptOf(operation, sayThis([both])).audioMost, Infinity)
   })
 })
 

@@ -4,7 +4,7 @@
  * no bound here: 7 KB of a document can be 100 pages, and an address or an id can stand for anything.
  */
 import { audioInputTokensLikely, audioInputTokensMax } from '../metering/token-estimate.ts'
-import type { JsonObject } from './json.ts'
+import { asObject, asText, isAsked, type JsonObject } from './json.ts'
 import { TextLength } from './json-reader.ts'
 
 /** What most models make of a usual image. */
@@ -72,6 +72,25 @@ export class PayloadSum {
     this.addUnknown()
   }
 
+  /** Adds a part of a chat message or of an item of a response: what it carries, under whatever type. */
+  addPart(value: unknown): void {
+    this.addText(value)
+    const part = asObject(value)
+    if (part === undefined) return
+    const { image_url: image, input_audio: audio, file, file_data: data } = part
+    const type = asText(part['type']) ?? ''
+    const isFile = fileParts.test(type)
+    if (namesFile(part)) this.isInAccount = true
+    for (const name of textsOfParts) this.addText(part[name])
+    if (image !== undefined || imageParts.test(type))
+      this.addImageAt(asObject(image)?.['url'] ?? image)
+    if (audio !== undefined || type === 'input_audio')
+      this.addAudio(asObject(audio)?.['data'], asObject(audio)?.['format'])
+    if (isFile || file !== undefined) this.addDocument(asObject(file)?.['file_data'] ?? data)
+    if (!knownParts.test(type)) this.addUnknown()
+    this.addUnknownIn(isFile ? { ...part, ...withoutFile } : part)
+  }
+
   /** Adds what can be anything, audio as well. */
   addUnknown(): void {
     this.isUnbounded = true
@@ -80,10 +99,23 @@ export class PayloadSum {
 
   /** Adds what a part can carry beside what its type says. */
   addUnknownIn(part: JsonObject): void {
-    if (mediaNames.some((name) => part[name] !== undefined && part[name] !== null))
-      this.addUnknown()
+    if (mediaNames.some((name) => isAsked(part[name]))) this.addUnknown()
   }
 }
+
+/** Returns whether a file of the vendor's account is named, in whatever kind of part or right within it. */
+export function namesFile(part: JsonObject): boolean {
+  const inner = Object.values(part).map((value) => asObject(value)?.['file_id'])
+  return [part['file_id'], ...inner].some(isAsked)
+}
+
+/** The text of a list is one element, counted together. */
+const textsOfParts = ['text', 'thinking', 'refusal', 'encrypted_content'] as const
+const imageParts = /^(image_url|input_image|computer_screenshot)$/
+const fileParts = /^(input_)?file$/
+const withoutFile = { file: null, file_data: null, file_id: null, file_url: null }
+const knownParts =
+  /^((input_|output_|summary_|reasoning_)?text|thinking|refusal|encrypted_content|image_url|input_image|computer_screenshot|input_audio|(input_)?file)$/
 
 /** Names under which vendors take media, some of them in any part. */
 const mediaNames = [

@@ -513,6 +513,11 @@ describe('a feature that acts on the operator’s account', () => {
     ],
     [messagesCreate, { tools: [{ type: 'code_execution_20260120', name: 'c' }] }, /code execution/],
     ...both.flatMap((operation): [ForwardedOperation, object, RegExp][] => [
+      [
+        operation,
+        { messages: [{ role: 'user', content: [{ type: 'brand_new', file_id: 'f' }] }] },
+        /by id/,
+      ],
       [operation, { models: ['small-1'] }, /`models`/],
       [operation, { plugins: [{ id: 'web' }] }, /`plugins`/],
       [operation, { search_parameters: { mode: 'on' } }, /`search_parameters`/],

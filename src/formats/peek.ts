@@ -13,7 +13,6 @@ import {
   fault,
   findFeatureFault,
   findToolsFault,
-  isAsked,
   isFault,
   noExtras,
   readLimits,
@@ -29,7 +28,7 @@ import type {
   RequestFault,
   Span,
 } from './format.ts'
-import { asArray, asObject, type JsonObject } from './json.ts'
+import { asArray, asObject, isAsked, type JsonObject } from './json.ts'
 import { elementsMax, nestingDepthMax, readJson, type Members } from './json-reader.ts'
 import type { PayloadSum } from './payloads.ts'
 import { asksReasoning } from './reasoning.ts'

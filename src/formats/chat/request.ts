@@ -7,7 +7,6 @@ import { invariant } from '../../base/errors.ts'
 import {
   asksAggregatorWork,
   findMessagesFault,
-  isAsked,
   listedModels,
   messageFields,
   requestedService,
@@ -15,7 +14,7 @@ import {
   type RequestRules,
 } from '../fields.ts'
 import type { OperatorFeature, RequestExtras, RequestFacts, Span } from '../format.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+import { asArray, asObject, asText, isAsked, type JsonObject } from '../json.ts'
 import { readJson } from '../json-reader.ts'
 import { isCompressedAudio, PayloadSum } from '../payloads.ts'
 import { splice, type Edit } from '../scan.ts'
@@ -44,8 +43,7 @@ function estimatePayloads(body: JsonObject): PayloadSum {
     const message = asObject(item) ?? {}
     const { content, images, audio, ...more } = message
     sum.addText(content)
-    for (const part of asArray(content) ?? []) addPart(sum, part)
-    for (const image of asArray(images) ?? []) addPart(sum, image)
+    for (const part of [content, images].flatMap((list) => asArray(list) ?? [])) sum.addPart(part)
     for (const call of asArray(message['tool_calls']) ?? [])
       sum.addText(asObject(call)?.['function'])
     // An earlier spoken answer: the conversation has the vendor's id and not the audio.
@@ -53,35 +51,6 @@ function estimatePayloads(body: JsonObject): PayloadSum {
     sum.addUnknownIn(more)
   }
   return sum
-}
-
-/** Types of parts that are text. The text of a list is one element, counted together. */
-const textParts: ReadonlySet<unknown> = new Set(['text', 'refusal', 'thinking'])
-
-function addPart(sum: PayloadSum, item: unknown): void {
-  sum.addText(item)
-  const part = asObject(item)
-  if (part === undefined) return
-  for (const name of ['text', 'thinking', 'refusal']) sum.addText(part[name])
-  const image = part['image_url']
-  const audio = part['input_audio']
-  const file = part['file']
-  if (image !== undefined) sum.addImageAt(asObject(image)?.['url'] ?? image)
-  if (audio !== undefined) sum.addAudio(asObject(audio)?.['data'], asObject(audio)?.['format'])
-  if (file !== undefined) addFile(sum, file)
-  const isKnown =
-    textParts.has(part['type']) ||
-    (part['type'] === 'image_url' && image !== undefined) ||
-    (part['type'] === 'input_audio' && audio !== undefined) ||
-    (part['type'] === 'file' && file !== undefined)
-  if (!isKnown) sum.addUnknown()
-  sum.addUnknownIn({ ...part, file: undefined })
-}
-
-function addFile(sum: PayloadSum, file: unknown): void {
-  const { file_id: id, file_data: data } = asObject(file) ?? {}
-  if (typeof id === 'string') sum.isInAccount = true
-  sum.addDocument(data)
 }
 
 /** Searches and moderation are billed by the call, which no usage object shows. */

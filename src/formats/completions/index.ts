@@ -9,11 +9,11 @@ import {
   aggregatorFields,
   fault,
   findAggregatorWork,
-  isAsked,
   noExtras,
   type RequestRules,
 } from '../fields.ts'
 import type { ForwardedOperation } from '../format.ts'
+import { isAsked } from '../json.ts'
 import { toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { estimateTextPrompt, readTextPrompt } from '../text-prompt.ts'

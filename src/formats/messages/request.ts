@@ -6,7 +6,6 @@
 import {
   asksAggregatorWork,
   findMessagesFault,
-  isAsked,
   listedModels,
   messageFields,
   requestedService,
@@ -14,8 +13,8 @@ import {
   type RequestRules,
 } from '../fields.ts'
 import type { OperatorFeature, RequestExtras } from '../format.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json.ts'
-import { PayloadSum } from '../payloads.ts'
+import { asArray, asObject, asText, isAsked, type JsonObject } from '../json.ts'
+import { namesFile, PayloadSum } from '../payloads.ts'
 
 export const messagesRules: RequestRules = {
   fields: messageFields,
@@ -69,7 +68,7 @@ function addContent(sum: PayloadSum, content: unknown): void {
 function addBlock(sum: PayloadSum, block: JsonObject): void {
   const type = asText(block['type']) ?? ''
   const source = asObject(block['source'])
-  if (typeof (source ?? block)['file_id'] === 'string') sum.isInAccount = true
+  if (namesFile(block)) sum.isInAccount = true
   if (type === 'image') addImage(sum, source)
   else if (type === 'document') addDocument(sum, source)
   else if (source !== undefined || !textBlocks.test(type)) sum.addUnknown()

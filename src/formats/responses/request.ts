@@ -6,7 +6,6 @@
 import {
   asksAggregatorWork,
   fault,
-  isAsked,
   listedModels,
   requestedService,
   responsesFields,
@@ -16,8 +15,8 @@ import {
   type RequestRules,
 } from '../fields.ts'
 import type { OperatorFeature, RequestExtras, RequestFault } from '../format.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json.ts'
-import { PayloadSum } from '../payloads.ts'
+import { asArray, asObject, asText, isAsked, type JsonObject } from '../json.ts'
+import { namesFile, PayloadSum } from '../payloads.ts'
 import { findResponsesState, isKnownItem } from './state.ts'
 
 export const responsesRules: RequestRules = {
@@ -112,45 +111,14 @@ function addItem(sum: PayloadSum, given: unknown): void {
   if (item === undefined) return
   if (namesFile(item)) sum.isInAccount = true
   for (const name of textFields) sum.addText(item[name])
-  for (const name of ['content', 'summary', 'output'] as const) addContent(sum, item[name])
+  // Text, a list of parts, or the one part of a screenshot.
+  for (const name of ['content', 'summary', 'output'])
+    for (const part of [item[name]].flat()) sum.addPart(part)
   const { type, result } = item
   if (type !== 'image_generation_call') sum.addText(result)
   else if (typeof result === 'string') sum.addImage(result.length)
   if (!isKnownItem(type)) sum.addUnknown()
   sum.addUnknownIn(item)
-}
-
-/** Text, a list of parts, or the one part of a screenshot. */
-function addContent(sum: PayloadSum, content: unknown): void {
-  for (const value of asArray(content) ?? [content]) {
-    sum.addText(value)
-    const part = asObject(value)
-    if (part !== undefined) addPart(sum, part)
-  }
-}
-
-const textParts = /^(input_|output_|summary_|reasoning_)?text$|^(refusal|encrypted_content)$/
-const imageParts: ReadonlySet<unknown> = new Set(['input_image', 'computer_screenshot'])
-
-function addPart(sum: PayloadSum, part: JsonObject): void {
-  const { type, image_url: image, input_audio: audio, file_data: data } = part
-  if (namesFile(part)) sum.isInAccount = true
-  for (const name of ['text', 'refusal', 'encrypted_content']) sum.addText(part[name])
-  if (image !== undefined || imageParts.has(type)) sum.addImageAt(asObject(image)?.['url'] ?? image)
-  if (audio !== undefined) sum.addAudio(asObject(audio)?.['data'], asObject(audio)?.['format'])
-  if (type === 'input_file') return sum.addDocument(data)
-  const isKnown =
-    imageParts.has(type) ||
-    (type === 'input_audio' && audio !== undefined) ||
-    textParts.test(asText(type) ?? '')
-  if (!isKnown) sum.addUnknown()
-  sum.addUnknownIn(part)
-}
-
-/** In whatever kind of part, or right within it. */
-function namesFile(part: JsonObject): boolean {
-  const inner = Object.values(part).map((value) => asObject(value)?.['file_id'])
-  return [part['file_id'], ...inner].some(isAsked)
 }
 
 function hasFiles(container: JsonObject | undefined): boolean {
