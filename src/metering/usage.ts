@@ -137,8 +137,10 @@ export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausi
   const isWithin =
     usage.parts.length <= partsMax &&
     sumOf(usage, promptTokensOf) <= limits.input &&
-    isOutputWithin(usage, bounds) &&
-    useClasses.every((use) => sumOf(usage, ({ counts }) => counts[use] ?? 0) <= limits.uses[use]) &&
+    sumOf(usage, outputTokensOf) <= limits.output &&
+    useClasses.every(
+      (use) => sumOf(usage, ({ counts }) => counts[use] ?? 0) <= (limits.uses[use] ?? 0),
+    ) &&
     isCountUpTo(inputTokens, limits.input) &&
     isCountUpTo(outputTokens, limits.output) &&
     isCountUpTo(cacheTokens, limits.input)
@@ -165,21 +167,14 @@ function cut(figure: number, limit: number): number {
 interface Limits {
   readonly input: number
   readonly output: number
-  readonly uses: Readonly<Record<UseClass, number>>
+  readonly uses: UseCounts
 }
 
 function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
-  const { inputTokensMax, serverTools, vendorTools = {} } = bounds
-  const { file_search = 0, code_interpreter = 0, image_generation = 0 } = vendorTools
   return {
-    input: Math.min(inputTokensMax, tokensMax),
+    input: Math.min(bounds.inputTokensMax, tokensMax),
     output: outputLimit(parts, bounds),
-    uses: {
-      web_search: serverTools?.uses ?? 0,
-      file_search,
-      code_interpreter,
-      image_generation,
-    },
+    uses: { ...bounds.vendorTools, web_search: bounds.serverTools?.uses ?? 0 },
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { nextUtcMidnight, nextUtcMonth } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
-import { addPicos, formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import { addPicos, formatUsd, picos, subtractPicos, zeroPicos } from '../base/money.ts'
 import type { VendorOperation } from '../formats/format.ts'
 import type {
   CountRequest,
@@ -17,7 +17,7 @@ import type {
   UsagePeriod,
 } from '../ledger/ledger.ts'
 import { spendingCode } from '../ledger/limits.ts'
-import { affordableOutputTokens, quote } from '../metering/charge.ts'
+import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
 import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
@@ -56,28 +56,19 @@ const charged: Admission = {
   async admit(prepared, services) {
     if (holdsMost(prepared, services) && prepared.facts.extras.serverTools?.isLimited === false)
       return unlimitedToolsRefused
+    const needed = neededFacts(prepared, services)
+    const costs = {
+      amountPicos: quote(mostFacts(prepared, services)),
+      likelyPicos: quote(needed),
+    }
     // The body may have taken until after midnight: the day on which the hold is placed counts.
-    const request = holdRequest(
-      prepared,
-      {
-        amountPicos: quote(mostFacts(prepared, services)),
-        likelyPicos: quote(neededFacts(prepared, services)),
-      },
-      services,
-    )
+    const request = holdRequest(prepared, costs, services)
     const placed = await place(request, services)
     if (placed.kind === 'hold') return { ...prepared, hold: placed }
     const { ledger } = services
     const allowance = 'requests'
-    const affordable = (availablePicos: Picos): number =>
-      affordableOutputTokens({ ...neededFacts(prepared, services), availablePicos })
-    return explain(placed, {
-      identified: prepared,
-      read: { prepared, affordable },
-      request,
-      allowance,
-      ledger,
-    })
+    const read = { prepared, needed }
+    return explain(placed, { identified: prepared, read, request, allowance, ledger })
   },
 }
 
@@ -159,8 +150,8 @@ interface Refused {
   /** Undefined where the body was not read. */
   readonly read?: {
     readonly prepared: Prepared
-    /** Returns the largest output limit that this much money covers; 0 = none. */
-    readonly affordable: (availablePicos: Picos) => number
+    /** What has to be left. */
+    readonly needed: QuoteFacts
   }
   readonly request: HoldRequest
   readonly allowance: CountRequest['allowance']
@@ -245,8 +236,8 @@ function insufficientBalance(
           `The balance is used up: ${figures}; it does not cover any request. Top up the account.`,
           neverRetry,
         )
-  const { prepared } = read
-  const affordable = read.affordable(availablePicos)
+  const { prepared, needed } = read
+  const affordable = affordableOutputTokens({ ...needed, availablePicos })
   const field = findLoweringField(prepared)
   const lastly = isHeldOnly ? 'Wait for running requests to end' : 'Top up the account'
   const advice =
