@@ -21,7 +21,7 @@ import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/char
 import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
-import { holdsMost, inputTokensHeld, likelyFacts, mostFacts, neededFacts } from './request-costs.ts'
+import { inputTokensHeld, likelyFacts, mostFacts, neededFacts } from './request-costs.ts'
 import { findLoweringField, outputTokensMax } from './output-limits.ts'
 import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
 
@@ -54,11 +54,11 @@ const charged: Admission = {
     )
   },
   async admit(prepared, services) {
-    if (holdsMost(prepared, services) && prepared.facts.extras.serverTools?.isLimited === false)
+    if (prepared.holdsMost && prepared.facts.extras.serverTools?.isLimited === false)
       return unlimitedToolsRefused
-    const needed = neededFacts(prepared, services)
+    const needed = neededFacts(prepared)
     const costs = {
-      amountPicos: quote(mostFacts(prepared, services)),
+      amountPicos: quote(mostFacts(prepared)),
       likelyPicos: quote(needed),
     }
     // The body may have taken until after midnight: the day on which the hold is placed counts.
@@ -86,7 +86,7 @@ const free: Admission = {
 }
 
 type LedgerServices = Pick<RelayServices, 'ledger' | 'clock'>
-type AdmitServices = LedgerServices & Pick<RelayServices, 'onTracePoint' | 'settings'>
+type AdmitServices = LedgerServices & Pick<RelayServices, 'onTracePoint'>
 
 function holdRequest(
   { exchangeId, principal }: Identified,

@@ -108,7 +108,8 @@ async function serve(
     return refuseWith(incoming, principal, services, { owner: principal.owner })
   request.place.showKey()
   const trace = beginTrace(incoming, principal, services.traces)
-  const identified: Identified = { ...incoming, principal, trace }
+  const holdsMost = (principal.holds ?? services.settings.holds) === 'most'
+  const identified: Identified = { ...incoming, principal, holdsMost, trace }
   return serveKnown(identified, found, services).catch((error: unknown) =>
     endInFault(identified, error, services, { owner: principal }),
   )

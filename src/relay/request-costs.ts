@@ -10,7 +10,7 @@ import { quote, type QuoteFacts } from '../metering/charge.ts'
 import { costPricesAt } from '../metering/cost-prices.ts'
 import { unchangedPpm } from '../metering/prices.ts'
 import { outputTokensMax } from './output-limits.ts'
-import type { Admitted, Prepared, RelayServices } from './stages.ts'
+import type { Admitted, Prepared } from './stages.ts'
 
 /**
  * Estimates what the prompt alone costs the operator on a channel, at its cost prices or at list price: an
@@ -26,30 +26,16 @@ export function promptCostPicos(admitted: Admitted, { cost }: Pick<Channel, 'cos
 }
 
 /** What has to be left for the request: the likely, or the most where the account or the setting says so. */
-export function neededFacts(
-  prepared: Prepared,
-  services: Pick<RelayServices, 'settings'>,
-): QuoteFacts {
-  return holdsMost(prepared, services) ? mostFacts(prepared, services) : likelyFacts(prepared)
-}
-
-/** Whether no charge of this account may be above its hold. */
-export function holdsMost(
-  { principal }: Pick<Prepared, 'principal'>,
-  { settings }: Pick<RelayServices, 'settings'>,
-): boolean {
-  return (principal.holds ?? settings.holds) === 'most'
+export function neededFacts(prepared: Prepared): QuoteFacts {
+  return prepared.holdsMost ? mostFacts(prepared) : likelyFacts(prepared)
 }
 
 /**
  * Whether no charge may be above the hold. One may where the vendor runs tools, whose results no body bounds,
  * and where the catalogue does not say how much the model reads.
  */
-export function isHoldFinal(
-  prepared: Prepared,
-  services: Pick<RelayServices, 'settings'>,
-): boolean {
-  if (holdsMost(prepared, services)) return true
+export function isHoldFinal(prepared: Prepared): boolean {
+  if (prepared.holdsMost) return true
   if (prepared.facts.extras.serverTools !== undefined) return false
   return isBoundedByBytes(prepared) || inputTokensMax(prepared) !== undefined
 }
@@ -64,13 +50,10 @@ export function likelyFacts(prepared: Prepared): QuoteFacts {
  * Where nothing bounds the audio, all input may be audio, for a model with a price for it. A vendor that
  * counts cache writes on chat, and tools that it runs, write without being asked.
  */
-export function mostFacts(
-  prepared: Prepared,
-  services: Pick<RelayServices, 'settings'>,
-): QuoteFacts {
+export function mostFacts(prepared: Prepared): QuoteFacts {
   const { facts, prices, format } = prepared
   const { prompt, extras, cacheWrite } = facts
-  const turns = holdsMost(prepared, services) ? turnsOf(prepared) : 1
+  const turns = prepared.holdsMost ? turnsOf(prepared) : 1
   const inputTokens = inputTokensHeld(prepared) * turns
   const mayBeAudio = prompt.audioMost < Infinity || prices.classes.input_audio !== undefined
   const writes =

@@ -24,7 +24,7 @@ import { recordFree } from './free-record.ts'
 import { noteCounts } from './counts-seen.ts'
 import { askWaiver, likelyPicos } from './leaving.ts'
 import { outputTokensMax, outputTokensMaxOn } from './output-limits.ts'
-import { holdsMost, inputTokensBelieved, isHoldFinal } from './request-costs.ts'
+import { inputTokensBelieved, isHoldFinal } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { endTrace } from './trace-facts.ts'
 
@@ -157,8 +157,8 @@ function settlementFacts(
       choiceCount: facts.choiceCount,
     },
     holdPicos: hold.amountPicos,
-    isHoldFinal: isHoldFinal(admitted, { settings }),
-    holdsMost: holdsMost(admitted, { settings }),
+    isHoldFinal: isHoldFinal(admitted),
+    holdsMost: admitted.holdsMost,
     multiplierPpm: principal.priceMultiplierPpm,
     cutPolicy: settings.upstreamCut,
     isUnseen: delivered.isUnseen,

@@ -116,6 +116,8 @@ export interface Incoming {
 /** The caller is known. */
 export interface Identified extends Incoming {
   readonly principal: Principal
+  /** No charge of this account may be above its hold. */
+  readonly holdsMost: boolean
   readonly trace: ExchangeTrace | undefined
 }
 
