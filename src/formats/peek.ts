@@ -81,10 +81,7 @@ export function peek(
     outputLimits,
     isStream: form.isStream && rules.hasOutput,
     choiceCount: form.choiceCount * (rules.countPrompts?.(source) ?? 1),
-    prompt: promptTokens(payloads, body.length, {
-      tools: asArray(fields['tools']),
-      span: members.spans.get('tools'),
-    }),
+    prompt: promptTokens(payloads, body.length, opened),
     isPlainText:
       extras === noExtras &&
       isAllText(payloads) &&
@@ -112,9 +109,11 @@ const plainTools: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom
 function promptTokens(
   sum: PayloadSum,
   bodyBytes: number,
-  { tools, span }: GivenTools,
+  { fields, members }: Opened,
 ): PromptTokens {
-  const hasVendorTools = tools?.some((tool) => !plainTools.has(asObject(tool)?.['type'])) === true
+  const tools = asArray(fields['tools']) ?? []
+  const span = members.spans.get('tools')
+  const hasVendorTools = tools.some((tool) => !plainTools.has(asObject(tool)?.['type']))
   const hidden = hasVendorTools ? hiddenToolTokensMax : hiddenTokensMax
   const text = sum.textBytes + (span === undefined ? 0 : span.end - span.start)
   return {
@@ -137,11 +136,6 @@ function findCacheWrite(
   const text = withoutEscapes(given)
   if (longCacheWrite?.test(text) === true) return 'long'
   return /"cache_control"\s*:\s*\{/.test(text) ? 'short' : undefined
-}
-
-interface GivenTools {
-  readonly tools: readonly unknown[] | undefined
-  readonly span: Span | undefined
 }
 
 interface Opened {

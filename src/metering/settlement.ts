@@ -26,8 +26,8 @@ import {
 import type { PricedModels } from './prices.ts'
 import {
   boundReported,
-  checkAgainstRequest,
   isOutputWithin,
+  isPlausible,
   isWellFormed,
   outputTokensMax,
   outputTokensOf,
@@ -185,7 +185,7 @@ async function unchargedCosts(facts: SettlementFacts, counter: TokenCounter): Pr
   const { usage, bounds } = isCut
     ? await estimateUsage(facts, counts, counter)
     : { usage: counts.usage, bounds: facts.bounds }
-  if (usage === undefined || checkAgainstRequest(usage, bounds) !== 'ok') return noCosts
+  if (usage === undefined || !isPlausible(usage, bounds)) return noCosts
   const { amountPicos, isKnown } = costOf(facts, usage)
   return isKnown && !isCut
     ? { ...noCosts, ownCostPicos: amountPicos }
@@ -236,7 +236,7 @@ function chargeUsage(
   const isOverHold = made.amountPicos > holdPicos
   const isBelieved =
     counts?.isImplausible !== true &&
-    checkAgainstRequest(usage, bounds) === 'ok' &&
+    isPlausible(usage, bounds) &&
     !(isOverHold && facts.isHoldFinal)
   const costs = chargedCosts(facts, usage, isBelieved && !marks.includes('estimated'))
   if (!isBelieved) {

@@ -111,13 +111,6 @@ export interface RequestBounds {
 }
 
 /**
- * - `ok`: believe it.
- * - `implausible`: well-formed, beyond a bound.
- * - `unusable`: not even counts (fractions, negative or gigantic numbers).
- */
-export type Plausibility = 'ok' | 'implausible' | 'unusable'
-
-/**
  * Output beyond the limit where the vendor works by itself: summaries and advice have limits of their own and
  * are not delivered. One allowance for the whole answer, however many parts it has.
  */
@@ -129,12 +122,15 @@ const partsMax = 1_000
  */
 const tokensMax = 1_000_000_000
 
-/** Bounds hold for all parts of an answer together: the vendor may run several models, or one in turns. */
-export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausibility {
-  if (!isWellFormed(usage)) return 'unusable'
+/**
+ * Returns whether the counts can be true of the request. Bounds hold for all parts of an answer together: the
+ * vendor may run several models, or one in turns.
+ */
+export function isPlausible(usage: Usage, bounds: RequestBounds): boolean {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
   const limits = findLimits(usage, bounds)
-  const isWithin =
+  return (
+    isWellFormed(usage) &&
     usage.parts.length <= partsMax &&
     sumOf(usage, promptTokensOf) <= limits.input &&
     sumOf(usage, outputTokensOf) <= limits.output &&
@@ -144,7 +140,7 @@ export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausi
     isCountUpTo(inputTokens, limits.input) &&
     isCountUpTo(outputTokens, limits.output) &&
     isCountUpTo(cacheTokens, limits.input)
-  return isWithin ? 'ok' : 'implausible'
+  )
 }
 
 /** Cuts the reported figures to the request's bounds, so that no statistics show nonsense. */

@@ -4,7 +4,7 @@
  */
 import { ownCost, type OwnCost } from '../../metering/cost-prices.ts'
 import {
-  checkAgainstRequest,
+  isPlausible,
   usageClasses,
   type Usage,
   type UsageClass,
@@ -32,7 +32,7 @@ export function priceCheck(
   const vendor = model === undefined ? undefined : snapshot.vendors.get(model.vendor)
   const prices = model === undefined ? undefined : pricesAt(model.prices, nowMs)
   if (vendor === undefined || prices === undefined) return undefined
-  if (checkAgainstRequest(usage, checkBounds) !== 'ok') return undefined
+  if (!isPlausible(usage, checkBounds)) return undefined
   const channel = snapshot.channels.get(name)
   return ownCost({
     usage,
