@@ -214,6 +214,11 @@ const unbounded: readonly [ForwardedOperation, string, object][] = [
     'a document in a bucket as an image',
     say([{ type: 'image_url', image_url: { url: 'gs://bucket/a.pdf' } }]),
   ],
+  ...['image_url', 'input_audio'].map((name): [ForwardedOperation, string, object] => [
+    messagesCreate,
+    `${name} in a text`,
+    say([{ type: 'text', text: 'x', [name]: address }]),
+  ]),
   [messagesCreate, 'a document', say([{ type: 'document', source: pdf }])],
   [messagesCreate, 'a document as an image', say([{ type: 'image', source: pdf }])],
   [

@@ -99,7 +99,8 @@ export class PayloadSum {
 
   /** Adds what a part can carry beside what its type says. */
   addUnknownIn(part: JsonObject): void {
-    if (mediaNames.some((name) => isAsked(part[name]))) this.addUnknown()
+    const names = Object.keys(part).filter((name) => mediaNames.test(name))
+    if (names.some((name) => isAsked(part[name]))) this.addUnknown()
   }
 }
 
@@ -118,20 +119,8 @@ const knownParts =
   /^((input_|output_|summary_|reasoning_)?text|thinking|refusal|encrypted_content|image_url|input_image|computer_screenshot|input_audio|(input_)?file)$/
 
 /** Names under which vendors take media, some of them in any part. */
-const mediaNames = [
-  'audio',
-  'audio_url',
-  'document',
-  'document_url',
-  'file',
-  'file_data',
-  'file_id',
-  'file_url',
-  'image',
-  'input_video',
-  'video',
-  'video_url',
-] as const
+const mediaNames =
+  /^(audio(_url)?|document(_url)?|file(_data|_id|_url)?|image|(input_)?video|video_url)$/
 
 const uncompressedFormats: ReadonlySet<unknown> = new Set(['wav', 'pcm16', 'pcm'])
 

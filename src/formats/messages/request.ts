@@ -74,6 +74,8 @@ function addBlock(sum: PayloadSum, block: JsonObject): void {
   else if (source !== undefined || !textBlocks.test(type)) sum.addUnknown()
   addContent(sum, block['content'])
   for (const name of textFields) sum.addText(block[name])
+  // As parts of the other formats have them, which are bounded there.
+  if (isAsked(block['image_url']) || isAsked(block['input_audio'])) sum.addUnknown()
   sum.addUnknownIn(block)
 }
 
