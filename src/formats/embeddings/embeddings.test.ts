@@ -152,7 +152,10 @@ describe('an answer with embeddings', () => {
           expected(body),
         )
         const isPlainModel = !form.isUsageFirst || !model.includes('[')
-        const isUsual = Object.keys(before).length === 0 && object === 'list' && isPlainModel
+        // A name that is a whole number comes first in the object, whatever its place here.
+        const isBehind = Object.keys(after).every((name) => !/^\d+$/.test(name))
+        const isInOrder = Object.keys(before).length === 0 && isBehind
+        const isUsual = isInOrder && object === 'list' && isPlainModel
         if (isUsual) assert.ok(read !== undefined, body.slice(-200))
       }),
       { numRuns: 60 },
