@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { presentedSecret } from './authenticate.ts'
+import { presentedSecret, unusableSecret } from './authenticate.ts'
 
 describe('the presented secret', () => {
   const same = ['Authorization', 'Bearer cr_x', 'x-api-key', 'cr_x']
 
-  it('is found in either header, in any spelling of name and scheme', () => {
+  it('is found in each header, in any spelling of name and scheme', () => {
     for (const headers of [
       ['Authorization', 'Bearer cr_x'],
       ['AUTHORIZATION', 'bearer   cr_x'],
       ['authorization', 'BEARER cr_x'],
       ['X-API-Key', 'cr_x'],
+      ['Api-Key', 'cr_x'],
+      ['api-key', 'cr_x', 'x-api-key', 'cr_x'],
       same,
       ['x-api-key', 'cr_x', 'host', 'h', 'x-api-key', 'cr_x'],
       ['authorization', '', 'x-api-key', 'cr_x'],
@@ -23,20 +25,28 @@ describe('the presented secret', () => {
     }
   })
 
-  it('is absent where headers are missing, malformed or different', () => {
+  it('is absent where no header has one', () => {
     for (const headers of [
       [],
-      ['host', 'cr_x', 'x-api-keys', 'cr_x'],
+      ['host', 'cr_x', 'x-api-keys', 'cr_x', 'a-api-key', 'cr_x'],
+      ['authorization', 'Bearer', 'x-api-key', '', 'api-key', ''],
+    ]) {
+      assert.equal(presentedSecret(headers), undefined, headers.join())
+    }
+  })
+
+  it('is unusable where headers are malformed or different', () => {
+    for (const headers of [
       ['authorization', 'cr_x'],
       ['authorization', 'Basic cr_x'],
-      ['authorization', 'Bearer'],
       ['authorization', 'Bearer cr_x cr_x'],
       ['authorization', 'Bearer cr_x', 'x-api-key', 'cr_y'],
       ['authorization', 'Basic cr_x', 'x-api-key', 'cr_x'],
       ['x-api-key', 'cr_x', 'x-api-key', 'cr_y'],
+      ['api-key', 'cr_x', 'x-api-key', 'cr_y'],
       ['authorization', 'Bearer cr_x', 'authorization', 'Bearer cr_y'],
     ]) {
-      assert.equal(presentedSecret(headers), undefined, headers.join())
+      assert.equal(presentedSecret(headers), unusableSecret, headers.join())
     }
   })
 
@@ -46,12 +56,13 @@ describe('the presented secret', () => {
       ['authorization', 'bearer cr_b'],
       ['X-Api-Key', 'cr_a'],
       ['x-api-key', 'cr_b'],
+      ['Api-Key', 'cr_b'],
     )
     fc.assert(
       fc.property(fc.array(credential, { minLength: 1, maxLength: 5 }), (headers) => {
         const values = new Set(headers.map(([, value]) => value?.slice(-4)))
         const found = presentedSecret(headers.flat())
-        assert.equal(found, values.size === 1 ? [...values][0] : undefined)
+        assert.equal(found, values.size === 1 ? [...values][0] : unusableSecret)
       }),
     )
   })

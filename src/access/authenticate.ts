@@ -29,11 +29,19 @@ export type Authenticate = (
   caller: Caller,
 ) => Promise<Principal | CredentialRefusal>
 
+const neverRetry = { 'x-should-retry': 'false' }
+
+/** Claude Code hides a text with the name of its key's header. Clients of chat look for the first words. */
 const invalidCredential = refuse(
   'access.credential_invalid',
-  // Clients of the chat format look for the first four words.
-  'Incorrect API key provided, or none. Send your key or token as "Authorization: Bearer <secret>" or "x-api-key: <secret>".',
-  { 'x-should-retry': 'false' },
+  'Incorrect API key provided. Check the key or token, or ask the operator of this gateway for a new one.',
+  neverRetry,
+)
+
+const missingCredential = refuse(
+  'access.credential_invalid',
+  'Incorrect API key provided: there is none. Send your key or token as "Authorization: Bearer <secret>" or "x-api-key: <secret>".',
+  neverRetry,
 )
 
 const wrongKind: Readonly<Record<KeyKind, Refusal>> = {
@@ -83,7 +91,8 @@ export function createAuthenticate(
   { uses, onFailed }: CredentialWatch = {},
 ): Authenticate {
   async function check(presented: string | undefined, kind: KeyKind, caller: Caller) {
-    if (presented === undefined) return invalidCredential
+    if (presented === undefined) return missingCredential
+    if (presented === unusableSecret) return invalidCredential
     const secretHash = hashSecret(presented)
     const cached = directory.findCached(secretHash)
     if (cached !== undefined) return judge(cached, kind, caller)
@@ -95,7 +104,7 @@ export function createAuthenticate(
   return async (presented, kind, caller) => {
     const checked = await check(presented, kind, caller)
     if (checked.kind === 'principal') uses?.note(checked.keyId, caller.nowMs)
-    if (checked !== invalidCredential) return checked
+    if (checked !== invalidCredential && checked !== missingCredential) return checked
     onFailed?.({ kind, address: caller.address })
     return failures.note(caller.address, caller.nowMs) ?? checked
   }
@@ -132,11 +141,13 @@ function refuseAccount({ accountStatus }: KnownKey): Refusal | undefined {
   return accountStatus === 'closed' ? accountClosed : undefined
 }
 
+/** Stands for credentials of which one is malformed, or two differ. No secret is empty. */
+export const unusableSecret = ''
+
 /**
  * Returns the secret in a request's raw headers (name, value, name, value …): the bearer value of
- * `Authorization`, or `x-api-key`, in any number. Undefined where there is none, one is malformed, or
- * two differ. An empty header and an empty `Bearer` count as absent: SDKs send them when the key is in
- * the other header.
+ * `Authorization`, `x-api-key` or `api-key`, in any number; undefined where there is none. An empty header
+ * and an empty `Bearer` count as absent: SDKs send them when the key is in the other header.
  */
 export function presentedSecret(rawHeaders: readonly string[]): string | undefined {
   let presented: string | undefined
@@ -145,23 +156,25 @@ export function presentedSecret(rawHeaders: readonly string[]): string | undefin
     const value = rawHeaders[index + 1] ?? ''
     if (kind === undefined || value === '' || (kind === 'bearer' && isBareScheme(value))) continue
     const secret = kind === 'bearer' ? bearerSecret(value) : value
-    if (secret === undefined || (presented !== undefined && presented !== secret)) return undefined
+    if (secret === undefined || (presented !== undefined && presented !== secret))
+      return unusableSecret
     presented = secret
   }
   return presented
 }
 
 const authorizationName = 'authorization'
-const apiKeyName = 'x-api-key'
+const plainNames: readonly string[] = ['x-api-key', 'api-key']
 
 /** Compares lengths first: lower-casing every header name would cost more than all the rest. */
 function credentialHeader(name: string): 'bearer' | 'plain' | undefined {
   if (name.length === authorizationName.length && name.toLowerCase() === authorizationName) {
     return 'bearer'
   }
-  return name.length === apiKeyName.length && name.toLowerCase() === apiKeyName
-    ? 'plain'
-    : undefined
+  const isPlain = plainNames.some(
+    (plain) => name.length === plain.length && name.toLowerCase() === plain,
+  )
+  return isPlain ? 'plain' : undefined
 }
 
 function isBareScheme(value: string): boolean {

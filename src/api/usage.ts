@@ -27,7 +27,7 @@ export async function serveUsage(
 ): Promise<void> {
   const answer = await readUsage(request, query, parts)
   if ('code' in answer) return sendReply(request, response, refusalReply(answer, parts.clock))
-  const vary = ['vary', 'authorization, x-api-key']
+  const vary = ['vary', 'authorization, x-api-key, api-key']
   sendReply(request, response, namedReply(jsonReply(200, answer, vary), parts.clock))
 }
 

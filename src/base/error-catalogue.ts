@@ -20,9 +20,9 @@ export const errorGroups = {
       status: 401,
       origin: 'client',
       meaning:
-        'The credential is missing, malformed, unknown, revoked or expired. The answer never says which, and carries `x-should-retry: false`.',
+        'The credential is missing, malformed, unknown, revoked or expired. The answer says only whether there was one, and carries `x-should-retry: false`.',
       advice:
-        'Send the key as `Authorization: Bearer …` or `x-api-key: …`; if you send both, they must be equal. Or ask for a new key.',
+        'Send the key as `Authorization: Bearer …`, `x-api-key: …` or `api-key: …`; if you send more than one, they must be equal. Or ask for a new key.',
     },
     'access.credential_wrong_kind': {
       status: 403,

@@ -63,6 +63,7 @@ const acceptedForms: readonly (readonly [name: string, lines: (secret: string) =
   ['space around', (secret) => [`Authorization: \t Bearer ${secret} \t `]],
   ['x-api-key', (secret) => [`x-api-key: ${secret}`]],
   ['X-Api-Key', (secret) => [`X-Api-Key: ${secret}`]],
+  ['api-key', (secret) => [`api-key: ${secret}`]],
   ['both, equal', (secret) => [`X-Api-Key: ${secret}`, `Authorization: Bearer ${secret}`]],
   ['x-api-key twice, equal', (secret) => [`X-Api-Key: ${secret}`, `x-api-key: ${secret}`]],
   [
@@ -93,16 +94,21 @@ test('a credential header named in Connection still counts', async () => {
 
 // --- 401 -----------------------------------------------------------------------------------------
 
-const refusedForms: readonly (readonly [name: string, lines: () => readonly string[]])[] = [
+type RefusedForm = readonly [name: string, lines: () => readonly string[]]
+
+const missingForms: readonly RefusedForm[] = [
   ['none', () => []],
   ['an empty one', () => ['X-Api-Key:', 'Authorization:']],
+  ['a scheme alone', () => ['Authorization: Bearer']],
+  ['a cookie', () => [`Cookie: x-api-key=${account.key}`]],
+  ['another header', () => [`x-key: ${account.key}`]],
+]
+
+const refusedForms: readonly RefusedForm[] = [
   ['Basic', () => [`Authorization: Basic ${btoa(`x:${account.key}`)}`]],
   ['no scheme', () => [`Authorization: ${account.key}`]],
-  ['a scheme alone', () => ['Authorization: Bearer']],
   ['two words', () => [`Authorization: Bearer ${account.key} x`]],
   ['a list', () => [`X-Api-Key: ${account.key}, ${account.key}`]],
-  ['a cookie', () => [`Cookie: x-api-key=${account.key}`]],
-  ['another header', () => [`api-key: ${account.key}`]],
   ['both, different', () => [`X-Api-Key: ${account.key}`, 'Authorization: Bearer x']],
   ['both, different the other way', () => ['X-Api-Key: x', `Authorization: Bearer ${account.key}`]],
   [
@@ -126,8 +132,17 @@ const refusedForms: readonly (readonly [name: string, lines: () => readonly stri
   ['a very long one', () => [`X-Api-Key: cr_${'a'.repeat(10_000)}`]],
 ]
 
-for (const [name, lines] of refusedForms)
-  test(`${name} as a credential gets the common 401`, async () => {
+/** Claude Code shows "Not logged in" in place of a 401 that has the word `x-api-key`. */
+const wordings: Readonly<Record<string, RegExp>> = {
+  missing: /^Incorrect API key provided: .*Authorization: Bearer.*x-api-key/,
+  refused: /^Incorrect API key provided\.(?!.*x-api-key)/i,
+}
+
+for (const [wording, forms] of Object.entries({ missing: missingForms, refused: refusedForms }))
+  for (const [name, lines] of forms) refusesAlike(name, lines, wording)
+
+function refusesAlike(name: string, lines: RefusedForm[1], wording: string): void {
+  test(`${name} as a credential gets the 401 of a ${wording} one`, async () => {
     const seen = new Set<string>()
     for (const path of [messagesPath, chatPath, '/v1/usage']) {
       const answer = await present(lines(), path)
@@ -138,11 +153,13 @@ for (const [name, lines] of refusedForms)
       if (path === messagesPath) assert.equal(errorOf(answer)['type'], 'authentication_error')
       if (path === chatPath) assert.equal(errorOf(answer)['code'], 'invalid_api_key')
     }
-    const plain = errorOf(await present([]))['message']
-    assert.match(String(plain), /Incorrect API key provided/)
+    const sample = wording === 'missing' ? [] : ['X-Api-Key: x']
+    const plain = String(errorOf(await present(sample))['message'])
+    assert.match(plain, wordings[wording] ?? /^$/)
     assert.deepEqual([...seen], [plain], 'one wording for all')
     assert.equal(gateway.sandbox.log.records.length, 0)
   })
+}
 
 test('no answer repeats a credential, valid or not', async () => {
   for (const lines of [
@@ -206,13 +223,17 @@ test('a key with a model list may use and see those models only', async () => {
   const key = await keyWith({ models: ['small-1', 'chat-1'] })
   assert.equal((await ask(key, { model: 'small-1' })).status, 200)
   const refused = await ask(key, { model: 'large-1' })
-  assert.equal(refused.status, 403)
-  assert.match(String(errorOf(refused)['message']), /may not use the model "large-1"/)
+  assert.equal(refused.status, 400)
+  assert.equal(errorOf(refused)['type'], 'invalid_request_error')
+  const text = /may not use the model "large-1"\. GET \/alpha\/v1\/models lists/
+  assert.match(String(errorOf(refused)['message']), text)
   const counted = await post(`${gateway.url}${messagesPath}/count_tokens`, key, messagesRequest())
-  assert.equal(counted.status, 403)
+  assert.equal(counted.status, 400)
   assert.equal((await ask(key, { model: 'unheard-of' })).status, 404)
   const chat = await post(gateway.url + chatPath, key, chatRequest({ model: 'chat-mini-1' }))
+  assert.equal(chat.status, 403)
   assert.equal(errorOf(chat)['code'], 'model_not_allowed')
+  assert.match(String(errorOf(chat)['message']), /GET \/beta\/v1\/models lists/)
 })
 
 async function keyWith(wish: object, name = account.name): Promise<string> {

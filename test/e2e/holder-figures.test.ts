@@ -233,7 +233,7 @@ describe('figures of account holders', () => {
         assert.equal(headers['cache-control'], 'no-store')
         assert.ok(headers['x-turnpike-request-id'] !== undefined)
       }
-      assert.equal(answers[0].headers['vary'], 'authorization, x-api-key')
+      assert.equal(answers[0].headers['vary'], 'authorization, x-api-key, api-key')
       assert.equal(answers[4].headers['allow'], 'GET, HEAD')
     }
     assert.equal((await ask('/nothing')).status, 404)

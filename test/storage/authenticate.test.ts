@@ -7,7 +7,11 @@ import { noKeyLimits } from '../../src/base/key-limits.ts'
 import type { Database, Queryable } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
-import { createAuthenticate, type Authenticate } from '../../src/access/authenticate.ts'
+import {
+  createAuthenticate,
+  unusableSecret,
+  type Authenticate,
+} from '../../src/access/authenticate.ts'
 import { hashSecret, headOf, makeSecret, type KeyKind } from '../../src/access/key.ts'
 import { FailedSignIns } from '../../src/access/failed-sign-ins.ts'
 import { createKeyDirectory, type KeyDirectory } from '../../src/access/key-directory.ts'
@@ -132,7 +136,7 @@ describe('authentication', () => {
       })
     }))
 
-  it('refuses missing, malformed, unknown, revoked and expired credentials with the same words', () =>
+  it('refuses malformed, unknown, revoked and expired credentials with the same words', () =>
     withWorld(async (world) => {
       const revoked = await world.addKey('client', { id: 'key_revoked' })
       await world.database.transact((transaction) =>
@@ -140,13 +144,14 @@ describe('authentication', () => {
       )
       const expired = await world.addKey('client', { expiresAtMs: nowMs })
       const answers = await Promise.all(
-        [undefined, 'cr_short', makeSecret('client'), revoked, expired].map(async (secret) =>
+        [unusableSecret, 'cr_short', makeSecret('client'), revoked, expired].map(async (secret) =>
           world.authenticate(secret, 'client', caller),
         ),
       )
       for (const answer of answers) assert.deepEqual(answer, answers[0])
       assert.ok(answers[0]?.kind === 'refusal')
       assert.equal(answers[0].code, 'access.credential_invalid')
+      assert.equal(await outcome(world, undefined), 'access.credential_invalid')
       assert.equal(await outcome(world, expired, { nowMs: nowMs - 1 }), 'client')
     }))
 

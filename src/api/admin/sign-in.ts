@@ -59,6 +59,7 @@ export async function byToken(
 }
 
 function mayHaveCookie({ headers, url = '' }: IncomingMessage): boolean {
-  if (headers.authorization !== undefined || headers['x-api-key'] !== undefined) return false
+  const sent = [headers.authorization, headers['x-api-key'], headers['api-key']]
+  if (sent.some((value) => value !== undefined)) return false
   return url.startsWith('/admin/v1/')
 }

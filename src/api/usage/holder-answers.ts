@@ -18,7 +18,7 @@ export interface Exchange {
   readonly place: ReadPlace
 }
 
-const vary = ['vary', 'authorization, x-api-key']
+const vary = ['vary', 'authorization, x-api-key, api-key']
 /** A connection keeps as much of any answer. */
 export const smallBytesMax = 65_536
 /** What a streamed answer keeps in memory at most: one page of the store and one piece of text. */

@@ -74,7 +74,7 @@ export async function refuseExample(rig: ClientRig, example: Example): Promise<v
   const caller = await rig.caller()
   const { code, stdout, stderr } = await runCopy(rig, example, { ...caller, key: 'cr_wrong' })
   assert.notEqual(code, 0)
-  assert.match(stdout + stderr, /Incorrect API key provided, or none\. Send your key/)
+  assert.match(stdout + stderr, /Incorrect API key provided\. Check the key/)
   await rig.assertUntouched(caller)
 }
 
