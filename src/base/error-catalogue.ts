@@ -88,7 +88,8 @@ export const errorGroups = {
     'access.model_not_allowed': {
       status: 403,
       origin: 'client',
-      meaning: 'The model exists, but this key may not use it.',
+      meaning:
+        'The model exists, but this key may not use it. In the messages format the status is 400, after which clients ask for another model.',
       advice: '`GET {prefix}/v1/models` lists the models of this key.',
     },
     'access.rate_limited': {

@@ -347,6 +347,8 @@ export interface Format {
   classifyEvent(error: VendorError): EventFault
   /** Returns an error event's envelope as the body of an answer with this request id. */
   bodyOfEvent(envelope: Buffer, requestId: string): Buffer
+  /** Errors that this format's clients know by another status than the catalogue's. */
+  readonly statuses: Readonly<Partial<Record<ErrorCode, number>>>
   /** Returns a gateway error as this format's error body. */
   errorBody(error: ErrorToShow): Buffer
 }

@@ -4,7 +4,6 @@
  * Nothing here calls the ledger to settle.
  */
 import { minuteMs } from '../base/clock.ts'
-import { errorCatalogue } from '../base/error-catalogue.ts'
 import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import { formatUsd, type Picos } from '../base/money.ts'
 import type { Channel, Model } from '../channels/channel.ts'
@@ -18,7 +17,7 @@ import type { Ending } from '../metering/settlement.ts'
 import type { Answered } from './answered.ts'
 import type { ClientLink } from './client-link.ts'
 import { outputTokensMax } from './output-limits.ts'
-import { accountLimitHeaders, errorReply, errorToShow } from './own-replies.ts'
+import { accountLimitHeaders, errorReply, errorToShow, statusOf } from './own-replies.ts'
 import type { Admitted, RelayServices } from './stages.ts'
 import { StreamDelivery } from './stream-delivery.ts'
 
@@ -134,7 +133,11 @@ function deliverStream(
         pingTimeoutMs: admitted.model.pingTimeoutMs ?? services.settings.pingTimeoutMs,
         answerTokensMax: outputTokensMax(admitted) * admitted.facts.choiceCount,
         errorEvent(ending) {
-          const error = errorToShow(reasonOf(ending, isLate()), { exchangeId, vendorRequestId })
+          const error = errorToShow(reasonOf(ending, isLate()), {
+            format,
+            exchangeId,
+            vendorRequestId,
+          })
           return operation.errorEvent(error, stream.meter.eventCount)
         },
         onMore: () => onTracePoint?.('mid_stream', exchangeId),
@@ -267,7 +270,7 @@ function deliverOwnError(admitted: Admitted, refusal: Refusal): Delivered {
   return {
     ...nothing,
     ending: 'failed',
-    status: errorCatalogue[refusal.code].status,
+    status: statusOf(refusal.code, admitted.format),
     code: refusal.code,
     finish: () => sendReply(admitted.request, admitted.response, errorReply(admitted, refusal)),
   }

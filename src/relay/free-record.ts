@@ -8,6 +8,7 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { FreeExchange } from '../ledger/free-exchange-store.ts'
 import { clientFacts } from './client-facts.ts'
 import type { Delivered } from './deliver.ts'
+import { statusOf } from './own-replies.ts'
 import { endFreeTrace } from './trace-facts.ts'
 import type { Admitted, AttemptNotes, Identified, Incoming, RelayServices } from './stages.ts'
 
@@ -25,7 +26,8 @@ export function recordRefusal(
   { owner, operation, model, code }: RefusedExchange,
   services: RecordServices,
 ): void {
-  const { status, origin } = errorCatalogue[code]
+  const { origin } = errorCatalogue[code]
+  const status = statusOf(code, incoming.format)
   const ending = origin === 'gateway' && status === 500 ? 'failed' : 'not_admitted'
   record(incoming, owner, { operation, model, ending, status, code }, services)
 }

@@ -4,11 +4,12 @@
  * The official SDKs of a vendor can read all of them. Pure.
  */
 import { errorCatalogue } from '../base/error-catalogue.ts'
-import { refuse, type Refusal } from '../base/errors.ts'
+import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import { findNamedModel } from '../channels/model-names.ts'
 import type {
   ErrorToShow,
+  Format,
   ForwardedOperation,
   ListedModel,
   Operation,
@@ -21,19 +22,19 @@ import { pricesAt } from '../metering/prices.ts'
 import { mayUse } from './prepare.ts'
 import type { Identified, Incoming } from './stages.ts'
 
-interface ShownIds {
-  readonly exchangeId: string
+/** What the look of an error depends on. */
+interface ErrorContext extends Shape {
   /** The answer's request id header, where the vendor has given it. */
   readonly vendorRequestId?: string | undefined
 }
 
 export function errorToShow(
   refusal: Refusal,
-  { exchangeId, vendorRequestId }: ShownIds,
+  { format, exchangeId, vendorRequestId }: ErrorContext,
 ): ErrorToShow {
   return {
     code: refusal.code,
-    status: errorCatalogue[refusal.code].status,
+    status: statusOf(refusal.code, format),
     message: refusal.message,
     exchangeId,
     requestId: vendorRequestId ?? exchangeId,
@@ -41,12 +42,17 @@ export function errorToShow(
   }
 }
 
+/** Returns the status by which clients of a format know an error. */
+export function statusOf(code: ErrorCode, format: Format): number {
+  return format.statuses[code] ?? errorCatalogue[code].status
+}
+
 /** What the shape of an answer depends on. */
 type Shape = Pick<Incoming, 'format' | 'exchangeId'>
 
 export function errorReply(incoming: Shape, refusal: Refusal): Reply {
-  const { format, exchangeId } = incoming
-  const error = errorToShow(refusal, { exchangeId })
+  const { format } = incoming
+  const error = errorToShow(refusal, incoming)
   const headers = jsonHeaders(incoming)
   if (error.status === 401) headers.push('www-authenticate', 'Bearer')
   for (const [name, value] of Object.entries(refusal.headers ?? {})) headers.push(name, value)

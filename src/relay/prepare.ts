@@ -207,7 +207,7 @@ export function findModel(
     return {
       ...refuse(
         'access.model_not_allowed',
-        `This key may not use the model "${printable(modelId)}".`,
+        `This key may not use the model "${printable(modelId)}". GET /${vendor.name}/v1/models lists the models that it may use.`,
       ),
       model: model.id,
     }

@@ -178,7 +178,7 @@ test('a key that may not use a model gets that error before any about the cost o
     models: ['small-1'],
   })
   const answer = await post(gateway.url + messagesPath, secret, messagesRequest())
-  assert.equal(answer.status, 403)
+  assert.equal(answer.status, 400)
 })
 
 test('a credential of the wrong kind is reported before an unknown path', async () => {

@@ -85,9 +85,13 @@ test('the chat format has its codes for limits of keys', async (t) => {
   const refused = await askChat(world)
   assert.equal(refused.status, 429)
   assert.equal(errorOf(refused)['code'], 'insufficient_quota')
-  await editKey(world.gateway.context, { id: world.keyId, total_usd: '0', monthly_usd: '0.000001' })
-  await world.gateway.app.refresh()
-  assert.equal(errorOf(await askChat(world))['code'], 'rate_limit_exceeded')
+  const unlimited = { total_usd: '0', monthly_usd: '0', daily_usd: '0' }
+  for (const limit of ['monthly_usd', 'daily_usd'] as const) {
+    await editKey(world.gateway.context, { id: world.keyId, ...unlimited, [limit]: '0.000001' })
+    await world.gateway.app.refresh()
+    const { type, code } = errorOf(await askChat(world))
+    assert.deepEqual([type, code], ['insufficient_quota', 'insufficient_quota'], limit)
+  }
 })
 
 test('requests per minute of a key are named as such, also where the account has more left', async (t) => {
@@ -149,7 +153,7 @@ test('a change of a key is for the requests that follow, not for one that runs',
   assert.equal((await ask(world)).status, 429)
   await editKey(gateway.context, { id: keyId, total_usd: '0', models: ['small-1'] })
   await gateway.app.refresh()
-  assert.equal((await ask(world)).status, 403)
+  assert.equal((await ask(world)).status, 400)
   await editKey(gateway.context, { id: keyId, models: null })
   await gateway.app.refresh()
   assert.equal((await ask(world)).status, 200)

@@ -104,13 +104,14 @@ function faultOfMissing(error: VendorError): UpstreamFault {
 }
 
 const typeOfStatus: Readonly<Record<number, string>> = {
-  402: 'insufficient_quota',
   403: 'permission_error',
   429: 'rate_limit_error',
   503: 'service_unavailable_error',
   504: 'timeout_error',
   529: 'service_unavailable_error',
 }
+
+const noMoney = 'insufficient_quota'
 
 /** The codes that this vendor's clients branch on; other errors have a null code. */
 const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -130,11 +131,11 @@ const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'relay.no_channel_available': 'server_is_overloaded',
   'relay.overloaded': 'server_is_overloaded',
   'relay.upstream_throttled': 'rate_limit_exceeded',
-  'ledger.insufficient_balance': 'insufficient_quota',
-  'ledger.balance_held': 'insufficient_quota',
-  'ledger.daily_limit_reached': 'rate_limit_exceeded',
-  'ledger.monthly_limit_reached': 'rate_limit_exceeded',
-  'ledger.total_limit_reached': 'insufficient_quota',
+  'ledger.insufficient_balance': noMoney,
+  'ledger.balance_held': noMoney,
+  'ledger.daily_limit_reached': noMoney,
+  'ledger.monthly_limit_reached': noMoney,
+  'ledger.total_limit_reached': noMoney,
 }
 
 /** The field that such an error is about. */
@@ -147,11 +148,13 @@ const vendorParams: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** The error in the vendor's own words for its kind. */
 export function errorFields(error: ErrorToShow) {
   const fallback = error.status >= 500 ? 'server_error' : 'invalid_request_error'
+  const code = vendorCodes[error.code] ?? null
   return {
     message: error.message,
-    type: typeOfStatus[error.status] ?? fallback,
+    // This vendor gives an error about money this code as its type, too.
+    type: code === noMoney ? code : (typeOfStatus[error.status] ?? fallback),
     param: vendorParams[error.code] ?? null,
-    code: vendorCodes[error.code] ?? null,
+    code,
     // The vendor's clients ignore it.
     request_id: error.exchangeId,
   }

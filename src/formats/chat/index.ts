@@ -58,6 +58,7 @@ export const chatFormat: Format = {
   readError: readErrorBody,
   classifyEvent: classifyChatEvent,
   bodyOfEvent: (envelope) => envelope,
+  statuses: {},
   errorBody: chatErrorBody,
 }
 

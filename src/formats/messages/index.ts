@@ -79,6 +79,8 @@ export const messagesFormat: Format = {
   readError: readErrorBody,
   classifyEvent: classifyMessagesEvent,
   bodyOfEvent: messagesBodyOfEvent,
+  // Claude Code asks for another model only after this status.
+  statuses: { 'access.model_not_allowed': 400 },
   errorBody: messagesErrorBody,
 }
 

@@ -84,7 +84,7 @@ export const refusalCases: readonly RefusalCase[] = [
     name: 'the daily limit',
     status: 429,
     messagesType: 'rate_limit_error',
-    chatCode: 'rate_limit_exceeded',
+    chatCode: 'insufficient_quota',
     says: /daily limit.*resets at 2026-11-22T00:00:00/,
     wish: { daily_usd: '0.0001' },
   },
