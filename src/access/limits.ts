@@ -13,6 +13,8 @@ export interface RunningLimits {
   /** Makes the count of the bytes that one exchange keeps of its body. */
   openBodyRoom(principal: Principal): BodyRoom
   readonly runningCount: number
+  /** Exchanges of the account that run now. */
+  countOf(accountId: string): number
 }
 
 /** What the body of one exchange takes. */
@@ -60,6 +62,7 @@ export function createRunningLimits(caps: {
       runningCount--
     },
     openBodyRoom: (principal) => new OpenRoom(bodies, principal),
+    countOf: (accountId) => byAccount.get(accountId) ?? 0,
     get runningCount() {
       return runningCount
     },

@@ -43,6 +43,7 @@ function start(model = makeModel('m')) {
       model,
       operation: 'messages.create',
       caller: { accountId: 'acc_1', keyId: 'key_1' },
+      conversation: 'key_1',
       isStream: true,
       inputTokens: 100,
       isTimed: true,

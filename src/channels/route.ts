@@ -21,6 +21,8 @@ export interface RouteRequest {
   /** The name of what is asked for: a channel may not offer it. */
   readonly operation: string
   readonly caller: Caller
+  /** What stays on one channel where possible. */
+  readonly conversation: string
   readonly isStream: boolean
   readonly inputTokens: number
   /** The model answers, so the time it takes says something about the channel. */
@@ -176,11 +178,11 @@ export class Route {
 
   #selectOptions(tried: ReadonlySet<string>): SelectOptions {
     const { health, clock, missing } = this.#services
-    const { caller, operation, pinnedTo, preferred } = this.request
+    const { caller, conversation, operation, pinnedTo, preferred } = this.request
     const { accountId } = caller
     const now = clock.monotonic()
     const lacks = (channel: string): boolean => missing.has(channel, operation, now)
-    return { facts: health, accountId, tried, now, pinnedTo, preferred, lacks }
+    return { facts: health, accountId, conversation, tried, now, pinnedTo, preferred, lacks }
   }
 
   /** Adds the channels whose vendor-side model is that of the lease. */

@@ -17,7 +17,7 @@ interface Situation {
   readonly states?: Readonly<Record<string, HealthState>>
   readonly running?: Readonly<Record<string, number>>
   readonly tried?: readonly string[]
-  readonly accountId?: string
+  readonly conversation?: string
   readonly now?: number
   /** Channels whose tokens are spent. */
   readonly empty?: readonly string[]
@@ -35,7 +35,8 @@ function choose(channels: readonly Channel[], situation: Situation = {}): string
       hasSpentOwn: (name) => situation.empty?.includes(name) === true,
       draw: () => situation.draw ?? 0.5,
     },
-    accountId: situation.accountId ?? 'acc_1',
+    accountId: 'acc_1',
+    conversation: situation.conversation ?? 'session',
     tried: new Set(situation.tried),
     now: situation.now ?? 0,
     pinnedTo: situation.pinnedTo,
@@ -100,7 +101,10 @@ test('selects a reserve when the main route is off, resting, tried, full or on a
 test('a channel on trial gets the next exchange of its rank, and none beside it', () => {
   const channels = [makeChannel('a'), makeChannel('b'), makeChannel('c')]
   for (let account = 0; account < 20; account++)
-    assert.equal(choose(channels, { accountId: `acc_${account}`, states: { b: onTrial } }), 'b')
+    assert.equal(
+      choose(channels, { conversation: `session-${account}`, states: { b: onTrial } }),
+      'b',
+    )
   assert.equal(choose([main, makeChannel('r', { rank: 1 })], { states: { r: onTrial } }), 'main')
 })
 
@@ -192,7 +196,7 @@ test('property: what is chosen is enabled, untried, below its cap, and only noth
     fc.property(
       fc.array(channelArbitrary, { maxLength: 6 }),
       fc.string(),
-      (specimens, accountId) => {
+      (specimens, conversation) => {
         const channels = specimens.map(({ rank, weight, override, maxConcurrent }, index) =>
           makeChannel(`c${index}`, { rank, weight, override, maxConcurrent }),
         )
@@ -200,7 +204,7 @@ test('property: what is chosen is enabled, untried, below its cap, and only noth
           Object.fromEntries(specimens.map((specimen, index) => [`c${index}`, pick(specimen)]))
         const tried = specimens.flatMap(({ isTried }, index) => (isTried ? [`c${index}`] : []))
         const chosen = choose(channels, {
-          accountId,
+          conversation,
           tried,
           states: byName((specimen) => specimen.state),
           running: byName((specimen) => specimen.running),
@@ -232,48 +236,48 @@ test('property: what is chosen is enabled, untried, below its cap, and only noth
   )
 })
 
-test('property: an account stays where it is unless its own channel goes or the new one wins it', () => {
+test('property: a conversation stays where it is unless its own channel goes or the new one wins it', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 10 }), { minLength: 2, maxLength: 6 }),
       fc.string(),
       fc.nat(),
-      (weights, accountId, removal) => {
+      (weights, conversation, removal) => {
         const channels = weights.map((weight, index) => makeChannel(`c${index}`, { weight }))
-        const before = choose(channels, { accountId })
+        const before = choose(channels, { conversation })
         const removed = `c${removal % weights.length}`
         const fewer = channels.filter((one) => one.name !== removed)
-        const after = choose(fewer, { accountId })
+        const after = choose(fewer, { conversation })
         if (before === removed) assert.notEqual(after, removed)
         else assert.equal(after, before)
-        const more = choose([...channels, makeChannel('new')], { accountId })
+        const more = choose([...channels, makeChannel('new')], { conversation })
         assert.ok(more === before || more === 'new')
       },
     ),
   )
 })
 
-test('in the long run each channel of a rank gets accounts in proportion to its weight', () => {
+test('in the long run each channel of a rank gets conversations in proportion to its weight', () => {
   const channels = [
     makeChannel('one', { weight: 1 }),
     makeChannel('three', { weight: 3 }),
     makeChannel('six', { weight: 6 }),
   ]
-  const accountCount = 20_000
+  const sessionCount = 20_000
   const counts: Record<string, number> = {}
-  for (let index = 0; index < accountCount; index++) {
-    const name = choose(channels, { accountId: `acc_${index}` }) ?? ''
+  for (let index = 0; index < sessionCount; index++) {
+    const name = choose(channels, { conversation: `session-${index}` }) ?? ''
     counts[name] = (counts[name] ?? 0) + 1
   }
   // Five standard deviations of a binomial around the expected share.
   for (const { name, weight } of channels) {
     const share = weight / 10
-    const deviation = Math.sqrt(accountCount * share * (1 - share))
-    assert.ok(Math.abs((counts[name] ?? 0) - accountCount * share) < 5 * deviation, name)
+    const deviation = Math.sqrt(sessionCount * share * (1 - share))
+    assert.ok(Math.abs((counts[name] ?? 0) - sessionCount * share) < 5 * deviation, name)
   }
 })
 
-test('one account spreads its models over the channels of a rank', () => {
+test('one conversation spreads its models over the channels of a rank', () => {
   const channels = [makeChannel('a'), makeChannel('b')]
   const names = new Set<string | undefined>()
   const options: SelectOptions = {
@@ -285,6 +289,7 @@ test('one account spreads its models over the channels of a rank', () => {
       draw: () => 0.5,
     },
     accountId: 'acc_1',
+    conversation: 'session',
     tried: new Set(),
     now: 0,
   }

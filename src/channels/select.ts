@@ -5,10 +5,10 @@
  * of an exchange gets one.
  *
  * Order: first the lowest rank with a channel that is on, or that takes this exchange as part of its
- * share (ramp, slow). Inside a rank weighted rendezvous hashing keeps an account's calls to one model on
- * one channel, so that the vendor's prompt cache stays warm. Then channels whose share does not include
- * this exchange, channels in doubt, failed channels (the latest success first, one exchange at a time),
- * resting channels, and last channels that will surely refuse: to refuse here would fail just as surely.
+ * share (ramp, slow). Inside a rank weighted rendezvous hashing keeps a conversation with one model on one
+ * channel, so that the vendor's prompt cache stays warm. Then channels whose share does not include this
+ * exchange, channels in doubt, failed channels (the latest success first, one exchange at a time), resting
+ * channels, and last channels that will surely refuse: to refuse here would fail just as surely.
  */
 import type { Channel, Snapshot } from './channel.ts'
 import {
@@ -37,6 +37,8 @@ export interface ChannelFacts {
 export interface SelectOptions {
   readonly facts: ChannelFacts
   readonly accountId: string
+  /** Exchanges with the same text stay on one channel where possible. */
+  readonly conversation: string
   /** Names of the channels that this exchange has tried. */
   readonly tried: ReadonlySet<string>
   /** Monotonic milliseconds. */
@@ -57,9 +59,9 @@ export function selectChannel(
 ): Channel | undefined {
   const channels = snapshot.channelsByModel.get(model)
   if (channels === undefined) return undefined
-  const { facts, tried, now, accountId, preferred } = options
+  const { facts, tried, now, conversation, preferred } = options
   const lastTier = tried.size === 0 ? tiers.refused : tiers.resting
-  const caller = { accountId, model, preferred }
+  const caller = { conversation, model, preferred }
   let best: Channel | undefined
   let bestTier = 0
   // One draw per selection: all channels with a share take it of the same exchanges.
@@ -147,7 +149,7 @@ interface Match {
   readonly tier: number
   readonly facts: ChannelFacts
   readonly now: number
-  readonly accountId: string
+  readonly conversation: string
   readonly model: string
   readonly preferred: string | undefined
 }
@@ -178,16 +180,16 @@ function scoreOf(channel: Channel, match: Match, now: number): number {
 }
 
 /**
- * Weighted rendezvous hashing: each channel gets a pseudo-random number for this account and model, and
+ * Weighted rendezvous hashing: each channel gets a pseudo-random number for this conversation and model, and
  * the highest wins. A new or removed channel moves only the calls that it wins or had. In the long run
  * each channel wins in proportion to its weight.
  */
 function rendezvousScore(
   channel: Pick<Channel, 'name' | 'weight'>,
-  caller: { readonly accountId: string; readonly model: string },
+  caller: { readonly conversation: string; readonly model: string },
 ): number {
   const seed = hashText(
-    hashText(hashText(0x811c9dc5, caller.accountId), caller.model),
+    hashText(hashText(0x811c9dc5, caller.conversation), caller.model),
     channel.name,
   )
   // In (0, 1) without its ends, so that the logarithm is finite and not zero.

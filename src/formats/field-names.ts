@@ -12,7 +12,7 @@ const keptNames = `
   search_parameters enable_search route type content source data file_id image_url url
   input_audio format file file_data audio id max_uses text thinking name tool_calls
   instructions max_output_tokens max_tool_calls background conversation prompt
-  previous_response_id prompt_cache_options prewarm generate comparison_response_id output summary
+  previous_response_id prompt_cache_key prompt_cache_options prewarm generate comparison_response_id output summary
   encrypted_content container_id refusal result code queries file_url file_ids environment
   media_type audio_url document document_url image images input_video video video_url
   context_management edits

@@ -142,6 +142,8 @@ export interface RequestFacts {
   readonly asksUsageChunk: boolean
   /** The body asks the model to reason: much of what is billed may never be shown. Absent = it does not. */
   readonly asksReasoning?: boolean
+  /** `prompt_cache_key`: requests with the same one share a prompt. Absent = none. */
+  readonly cacheKey?: string
   /** The service the request names, for the hold; the answer says what it was. */
   readonly service?: RequestedService
   readonly extras: RequestExtras

@@ -28,7 +28,7 @@ import type {
   RequestFault,
   Span,
 } from './format.ts'
-import { asArray, asObject, isAsked, type JsonObject } from './json.ts'
+import { asArray, asObject, asText, isAsked, type JsonObject } from './json.ts'
 import { elementsMax, nestingDepthMax, readJson, type Members } from './json-reader.ts'
 import type { PayloadSum } from './payloads.ts'
 import { asksReasoning } from './reasoning.ts'
@@ -68,6 +68,7 @@ export function peek(
     findModelsFault(extras.otherModels)
   if (rest !== undefined) return rest
   const service = rules.findService(fields)
+  const cacheKey = asText(fields['prompt_cache_key'])
   const state = rules.findState?.(fields)
   const cacheWrite = findCacheWrite(text, rules)
   if (
@@ -90,6 +91,7 @@ export function peek(
     ...(cacheWrite !== undefined && { cacheWrite }),
     asksUsageChunk,
     ...(asksReasoning(fields) && { asksReasoning: true }),
+    ...(cacheKey !== undefined && { cacheKey }),
     ...(service !== undefined && { service }),
     extras,
     ...state,

@@ -18,12 +18,14 @@ import { isAnswer, type AttemptOutcome } from './attempt-outcome.ts'
 import { attemptRecord } from './attempt-records.ts'
 import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
+import { conversationOf } from './conversation.ts'
 import { promptCostPicos } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { beginAttemptTrace } from './trace-facts.ts'
 import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
-type FailoverServices = AttemptServices & Pick<RelayServices, 'openRoute' | 'onTracePoint'>
+type FailoverServices = AttemptServices &
+  Pick<RelayServices, 'openRoute' | 'running' | 'onTracePoint'>
 
 /** An attempt, what it came to, and what that means. */
 interface Tried extends EndedAttempt {
@@ -137,15 +139,15 @@ function contextOf({ hold }: Admitted, { route, lease, tried }: Choice): Verdict
   }
 }
 
-function openRoute(
-  { snapshot, model, operation, principal, facts, hold, pinnedTo, preferredChannel }: Admitted,
-  services: FailoverServices,
-): Route {
+function openRoute(admitted: Admitted, services: FailoverServices): Route {
+  const { snapshot, model, operation, principal, facts, hold, pinnedTo, preferredChannel } =
+    admitted
   return services.openRoute({
     snapshot,
     model,
     operation: operation.name,
     caller: principal,
+    conversation: conversationOf(admitted, services),
     isStream: facts.isStream,
     inputTokens: facts.prompt.likely,
     isTimed: hold !== undefined,

@@ -94,6 +94,7 @@ test('checks take no client’s room, and count apart from what clients have run
     selectChannel(snapshotOf(capped), 'm', {
       facts: book,
       accountId: 'a',
+      conversation: 'a',
       tried: new Set(),
       now: clock.monotonic(),
     })

@@ -103,6 +103,7 @@ test('a change of the credential in the middle of streams lets no more through t
     selectChannel(snapshotOf(after), 'm', {
       facts: book,
       accountId: 'a',
+      conversation: 'a',
       tried: new Set(),
       now: clock.monotonic(),
     })

@@ -264,6 +264,7 @@ export class World {
         : selectChannel(this.snapshot, model, {
             facts: book,
             accountId: keyId,
+            conversation: keyId,
             tried,
             now: this.clock.monotonic(),
           })
@@ -309,7 +310,7 @@ export class World {
     const isHard = played.outcome === 'hard'
     const { tried } = exchange
     const now = this.clock.monotonic()
-    const options = { facts: book, accountId: keyId, tried, now }
+    const options = { facts: book, accountId: keyId, conversation: keyId, tried, now }
     if (isHard && failed !== undefined) book.retract(failed, keyId)
     const isSuspect =
       isHard && (failed !== undefined || isClosedToAccount(this.snapshot, model, options))
