@@ -24,9 +24,13 @@ export interface Model extends Values<typeof modelFields> {
   readonly prices: ModelPrices
 }
 
-export interface Channel extends Omit<Values<typeof channelFields>, 'credential'> {
+export interface Channel extends Omit<Values<typeof channelFields>, 'credential' | 'headers'> {
   readonly name: string
   readonly credential: Secret
+  /** By lower-case name. */
+  readonly headers: ReadonlyMap<string, Secret>
+  /** What answers must not show: the credential, and the headers that the catalogue only refers to. */
+  readonly secrets: readonly Secret[]
   readonly override: ChannelOverride
 }
 

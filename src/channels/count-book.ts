@@ -5,7 +5,7 @@
  */
 import type { LimitField } from '../formats/format.ts'
 import type { Channel } from './channel.ts'
-import { isSameUpstream } from './health/health-place.ts'
+import { isSameUpstream } from './reach.ts'
 
 /** What operators see of it, for one model on a channel. */
 export interface CountFacts {
@@ -29,7 +29,8 @@ const countRatioMax = 2
 
 /** Of one channel as the catalogue had it. */
 interface Evidence {
-  readonly channel: Channel
+  /** The latest of those that are the same. */
+  channel: Channel
   readonly ignoredByModel: Map<string, Set<LimitField>>
   /** Of all models, oldest first. */
   readonly inputs: PlainInput[]
@@ -70,7 +71,9 @@ export class CountBook {
 
   #find(channel: Channel): Evidence | undefined {
     const evidence = this.#byChannel.get(channel.name)
-    return evidence !== undefined && isSame(evidence.channel, channel) ? evidence : undefined
+    if (evidence === undefined || !isSame(evidence.channel, channel)) return undefined
+    evidence.channel = channel
+    return evidence
   }
 
   #evidenceOf(channel: Channel): Evidence {

@@ -100,8 +100,10 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
   const credentialFiles = new Map<string, string>()
   for (const { retiredAtMs, ...row } of rows.channels) {
     if (retiredAtMs !== undefined) continue
-    const path = credentialPath(row.credential)
-    if (path !== undefined) credentialFiles.set(path, stampOf(path))
+    for (const reference of referencesOf(row)) {
+      const path = credentialPath(reference)
+      if (path !== undefined) credentialFiles.set(path, stampOf(path))
+    }
     const channel = buildChannel(row, models, sources)
     if (typeof channel !== 'string') channels.set(row.name, channel)
     else {
@@ -142,10 +144,20 @@ function buildChannel(
 ): Channel | string {
   const credential = resolveCredential(row, sources)
   if (typeof credential === 'string') return credential
+  const secrets = [credential]
+  const headers = new Map<string, Secret>()
+  for (const [name, text] of row.headers) {
+    const value = resolveReference(text, `header ${name}`, sources) ?? new Secret(text)
+    if (typeof value === 'string') return value
+    headers.set(name, value)
+    if (isReference(text)) secrets.push(value)
+  }
   const { maxConcurrent } = row
   return {
     ...row,
     credential,
+    headers,
+    secrets,
     models: new Map([...row.models].filter(([model]) => models.has(model))),
     maxConcurrent: maxConcurrent && Math.ceil(maxConcurrent / (sources.processCount ?? 1)),
   }
@@ -157,6 +169,14 @@ const filePrefix = 'file:'
 /** Whether a credential is a reference, which may be shown, and not a secret. */
 export function isReference(credential: string): boolean {
   return credential.startsWith(environmentPrefix) || credential.startsWith(filePrefix)
+}
+
+/** Returns the texts of a channel that may refer to a variable or a file. */
+export function referencesOf({
+  credential,
+  headers,
+}: Pick<ChannelRow, 'credential' | 'headers'>): readonly string[] {
+  return [credential, ...headers.values()]
 }
 
 /** Returns the variable that a credential names. */
@@ -176,25 +196,34 @@ function resolveCredential(
   sources: SnapshotSources,
 ): Secret | string {
   const { credential } = row
-  const variable = credentialVariable(credential)
-  if (variable !== undefined) {
-    const value = sources.environment(variable)?.trim() ?? ''
-    const place = `the environment variable ${variable}`
-    return value === '' ? `${place} with its credential is not set` : checkedSecret(value, place)
-  }
-  const path = credentialPath(credential)
-  if (path !== undefined) {
-    const { text, fault } = readCredentialFile(path)
-    const place = `the file ${path}`
-    if (text === undefined) return `${place} with its credential ${fault}`
-    return text === '' ? `${place} with its credential is empty` : checkedSecret(text, place)
-  }
+  const referred = resolveReference(credential, 'credential', sources)
+  if (referred !== undefined) return referred
   if (!isSealed(credential)) return 'its stored credential is not sealed; apply the catalogue again'
   const place = { owner: row.name, field: credentialField }
   const opened = openWithKey(credential, place, sources)
   return opened.kind === 'unsealed'
     ? opened.secret
     : `its credential cannot be opened: ${opened.reason}`
+}
+
+/** Returns the secret or why it cannot be read; undefined for a text that is no reference. */
+function resolveReference(
+  reference: string,
+  purpose: string,
+  { environment }: Pick<SnapshotSources, 'environment'>,
+): Secret | string | undefined {
+  const variable = credentialVariable(reference)
+  if (variable !== undefined) {
+    const value = environment(variable)?.trim() ?? ''
+    const place = `the environment variable ${variable}`
+    return value === '' ? `${place} with its ${purpose} is not set` : checkedSecret(value, place)
+  }
+  const path = credentialPath(reference)
+  if (path === undefined) return undefined
+  const { text, fault } = readCredentialFile(path)
+  const place = `the file ${path}`
+  if (text === undefined) return `${place} with its ${purpose} ${fault}`
+  return text === '' ? `${place} with its ${purpose} is empty` : checkedSecret(text, place)
 }
 
 /** A line break in a header value would start another header. */

@@ -9,7 +9,7 @@ import {
   forwardRequestHeaders,
   forwardResponseHeaders,
   headersForPages,
-  withoutCredential,
+  withoutSecrets,
   type RequestForwarding,
 } from './headers.ts'
 import { limitHeaders } from './rate-headers.ts'
@@ -17,13 +17,13 @@ import { formatOf } from './registry.ts'
 
 const messages: RequestForwarding = {
   prefix: 'alpha',
-  credential: { scheme: 'x-api-key', secret: new Secret('vendor-secret') },
+  credential: { form: 'x-api-key', secret: new Secret('vendor-secret') },
   versionHeader: 'anthropic-version',
   defaultVersion: '2023-06-01',
 }
 const chat: RequestForwarding = {
   prefix: 'beta',
-  credential: { scheme: 'bearer', secret: new Secret('vendor-secret') },
+  credential: { form: 'bearer', secret: new Secret('vendor-secret') },
   versionHeader: undefined,
   defaultVersion: undefined,
 }
@@ -320,10 +320,10 @@ describe('response headers', () => {
 
   it('do not pass if they contain the credential that was sent', () => {
     const raw = ['a', 'x sk-12345678 y', 'b', 'sk-1', 'c', 'sk-12345678']
-    assert.deepEqual(withoutCredential(raw, new Secret('sk-12345678')), ['b', 'sk-1'])
-    assert.equal(withoutCredential(raw, new Secret('other-credential')), raw)
+    assert.deepEqual(withoutSecrets(raw, [new Secret('sk-12345678')]), ['b', 'sk-1'])
+    assert.equal(withoutSecrets(raw, [new Secret('other-credential')]), raw)
     // A local server often has a word for a credential.
-    const word = withoutCredential(['content-type', 'text/plain', 'x', 'text'], new Secret('text'))
+    const word = withoutSecrets(['content-type', 'text/plain', 'x', 'text'], [new Secret('text')])
     assert.deepEqual(word, ['content-type', 'text/plain'])
   })
 

@@ -7,10 +7,15 @@
 import type { Secret } from '../base/secret.ts'
 import { isNamed } from '../http/wire/field-syntax.ts'
 
+/** The ways in which vendors take a credential. */
+export const credentialForms = ['x-api-key', 'bearer', 'api-key'] as const
+
+export type CredentialForm = (typeof credentialForms)[number]
+
 export interface RequestForwarding {
   /** The vendor's route prefix; `<prefix>-version` is the specified name of its version header. */
   readonly prefix: string
-  readonly credential: { readonly scheme: 'x-api-key' | 'bearer'; readonly secret: Secret }
+  readonly credential: { readonly form: CredentialForm; readonly secret: Secret }
   /** The vendor's own name of that header, lower-case; undefined where it has none. */
   readonly versionHeader: string | undefined
   readonly defaultVersion: string | undefined
@@ -57,9 +62,9 @@ export function forwardRequestHeaders(
     }
   }
   kept.push('accept-encoding', 'identity')
-  if (credential.scheme === 'bearer')
-    kept.push('authorization', `Bearer ${credential.secret.reveal()}`)
-  else kept.push('x-api-key', credential.secret.reveal())
+  const secret = credential.secret.reveal()
+  if (credential.form === 'bearer') kept.push('authorization', `Bearer ${secret}`)
+  else kept.push(credential.form, secret)
   return kept
 }
 
@@ -117,15 +122,14 @@ export function forwardedHeaderBytes(rawHeaders: readonly string[]): number {
 const fieldSeparatorBytes = 4
 
 /**
- * Returns a vendor's headers without those whose value contains the credential that was sent to it; the same
- * list where there are none.
+ * Returns a vendor's headers without those whose value contains a secret that was sent to it; the same list
+ * where there are none.
  */
-export function withoutCredential(
+export function withoutSecrets(
   rawHeaders: readonly string[],
-  credential: Secret,
+  secrets: readonly Secret[],
 ): readonly string[] {
-  const secret = credential.reveal()
-  const isShown = (value: string): boolean => showsSecret(value, secret)
+  const isShown = (value: string): boolean => showsSecret(value, secrets)
   if (!rawHeaders.some((text, index) => index % 2 === 1 && isShown(text))) return rawHeaders
   const kept: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -137,13 +141,12 @@ export function withoutCredential(
 
 const secretLengthMin = 8
 
-/** Returns whether a text contains the credential. One too short to be a secret must be the whole text. */
-export function showsCredential(text: string, credential: Secret): boolean {
-  return showsSecret(text, credential.reveal())
-}
-
-function showsSecret(text: string, secret: string): boolean {
-  return secret.length < secretLengthMin ? text === secret : text.includes(secret)
+/** Returns whether a text contains one of them. One too short to be a secret must be the whole text. */
+export function showsSecret(text: string, secrets: readonly Secret[]): boolean {
+  return secrets.some((one) => {
+    const secret = one.reveal()
+    return secret.length < secretLengthMin ? text === secret : text.includes(secret)
+  })
 }
 
 /**
@@ -185,7 +188,8 @@ function imitates(name: string, judged: readonly (string | undefined)[]): boolea
   return judged.some((one) => one !== undefined && !isNamed(name, one) && hyphenated(name) === one)
 }
 
-function hyphenated(name: string): string {
+/** Many servers read `_` as `-`. */
+export function hyphenated(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
@@ -288,13 +292,17 @@ const credentials = [
   'cookie2',
 ]
 
+/** What the gateway itself writes, and what is for one connection only. */
+const ownedByHttp = [...hopByHop, 'host', 'expect', 'accept-encoding', ...credentials]
+
+/** Takes a lower-case name. */
+export function isOwnedByHttp(name: string): boolean {
+  return name === 'connection' || ownedByHttp.includes(name)
+}
+
 const treatRequestHeader = createTreatment({
   names: [
-    ...hopByHop,
-    'host',
-    'expect',
-    'accept-encoding',
-    ...credentials,
+    ...ownedByHttp,
     // Addresses of the client and the gateway. A vendor's network edge refuses some of these.
     'forwarded',
     'via',

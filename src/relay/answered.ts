@@ -8,7 +8,7 @@ import type { Channel } from '../channels/channel.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
 import { outcomes } from '../channels/outcomes.ts'
 import type { Lease } from '../channels/route.ts'
-import { showsCredential } from '../formats/headers.ts'
+import { showsSecret } from '../formats/headers.ts'
 import { readRetryAfterMs, retryAfterOf } from '../formats/rate-headers.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import { namesVendorAccount } from '../formats/vendor-error.ts'
@@ -72,7 +72,7 @@ function passError(outcome: VendorErrorOutcome, channel: Channel, nowMs: number)
     return ownError('relay.upstream_failed')
   const isClientFault = isFaultOfClient(outcome)
   const text = body?.readable.toString('latin1') ?? ''
-  const isPrivate = showsCredential(text, channel.credential)
+  const isPrivate = showsSecret(text, channel.secrets)
   if (body === undefined || isPrivate || (!isClientFault && namesVendorAccount(text)))
     return inPlaceOf(outcome, nowMs)
   const isEvent = false
@@ -85,7 +85,7 @@ function passEvent(outcome: VendorErrorOutcome, channel: Channel, nowMs: number)
   const envelope = outcome.body?.bytes
   const message = error.message ?? ''
   const isPrivate = [message, envelope?.toString('latin1') ?? ''].some(
-    (text) => namesVendorAccount(text) || showsCredential(text, channel.credential),
+    (text) => namesVendorAccount(text) || showsSecret(text, channel.secrets),
   )
   if (!isFaultOfClient(outcome) || isPrivate) return inPlaceOf(outcome, nowMs)
   if (envelope !== undefined) {

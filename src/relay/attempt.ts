@@ -8,13 +8,13 @@
  *        └─────▶ holding ────▶ settled      a stream's bytes are kept until the commit point,
  *                                           then until the delivery takes the stream over
  */
-import type { Secret } from '../base/secret.ts'
 import { unwatched, type Watched } from '../base/watchdog.ts'
+import type { Channel } from '../channels/channel.ts'
 import { classOfFailure, type BrokenClass } from '../channels/outcomes.ts'
 import type { Lease } from '../channels/route.ts'
 import { edgesOf } from '../formats/answer-edges.ts'
 import type { AnswerReading, StreamMeter } from '../formats/answer.ts'
-import { withoutCredential } from '../formats/headers.ts'
+import { withoutSecrets } from '../formats/headers.ts'
 import { isIdentity } from '../http/client/content-encoding.ts'
 import { sendDecoding } from '../http/client/decoded-answer.ts'
 import { ReceivedHead } from '../http/client/round-trip.ts'
@@ -113,7 +113,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   // --- UpstreamReceiver ---
 
   onHead(received: UpstreamHead): void {
-    const head = hideCredential(received, this.#request.lease.channel.credential)
+    const head = hideSecrets(received, this.#request.lease.channel)
     this.#head = head
     if (!isGood(head)) return
     const { facts, operation } = this.#request.admitted
@@ -356,9 +356,9 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   }
 }
 
-/** A vendor may send back what it got: nothing of the credential is shown, recorded or logged. */
-function hideCredential(head: UpstreamHead, credential: Secret): UpstreamHead {
-  const rawHeaders = withoutCredential(head.rawHeaders, credential)
+/** A vendor may send back what it got: nothing of a secret is shown, recorded or logged. */
+function hideSecrets(head: UpstreamHead, { secrets }: Channel): UpstreamHead {
+  const rawHeaders = withoutSecrets(head.rawHeaders, secrets)
   return rawHeaders === head.rawHeaders ? head : new ReceivedHead({ ...head, rawHeaders })
 }
 

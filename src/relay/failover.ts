@@ -7,8 +7,9 @@ import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import { healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
+import { reachOf } from '../channels/reach.ts'
 import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
-import { forwardRequestHeaders, withTraceHeaders } from '../formats/headers.ts'
+import { withTraceHeaders } from '../formats/headers.ts'
 import { readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { AttemptRecord } from '../ledger/ledger.ts'
 import type { Ending } from '../metering/settlement.ts'
@@ -188,25 +189,20 @@ async function tryLease(
   const { admitted, lease } = attempt
   const { vendor, operation, facts, exchangeId } = admitted
   try {
-    const forwarded = forwardRequestHeaders(admitted.request.rawHeaders, {
-      prefix: vendor.name,
-      credential: { scheme: vendor.credential, secret: lease.channel.credential },
-      versionHeader: vendor.versionHeader,
-      defaultVersion: vendor.defaultVersion,
+    const reach = reachOf(lease.channel, vendor, {
+      rawHeaders: admitted.request.rawHeaders,
+      path: admitted.path,
+      query: admitted.query,
     })
     const headers =
-      trace?.headers === undefined ? forwarded : withTraceHeaders(forwarded, trace.headers)
+      trace?.headers === undefined ? reach.headers : withTraceHeaders(reach.headers, trace.headers)
     const body =
       operation.kind === 'stored'
         ? undefined
         : operation.amend(admitted.body.bytes, facts, lease.upstreamModel)
     services.onTracePoint?.('attempt_sending', exchangeId)
-    const path = admitted.path + admitted.query
-    const outcome = makeAttempt(
-      attempt,
-      { method: operation.method, path, headers, body },
-      services,
-    )
+    const { method } = operation
+    const outcome = makeAttempt(attempt, { method, path: reach.path, headers, body }, services)
     services.onTracePoint?.('attempt_sent', exchangeId)
     return await outcome
   } catch (error) {

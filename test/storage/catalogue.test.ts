@@ -569,6 +569,45 @@ test('a variable that is not set is noted on apply and leaves only its channel o
   assert.match(served.outOfService[0]?.reason ?? '', /MISSING_KEY .* is not set/)
 })
 
+test('mistakes about the way to a vendor are errors with their lines', async (t) => {
+  const { apply } = await openStore(t)
+  const model = 'models: { m: { vendor: alpha, price: { input: 1, output: 2 } } }'
+  const channel = (entry: string): string =>
+    `${model}\nchannels: { c: { vendor: alpha, models: [m], ${entry} } }`
+  const key = 'credential: env:A'
+  for (const [entry, mistake] of [
+    [
+      'url: "https://a.example", credential: "ENV:ALPHA_KEY"',
+      'credential: looks like the name of a variable; write env:ALPHA_KEY',
+    ],
+    [
+      `url: "https://a.example", ${key}, headers: { x-a: "\${WORKSPACE}" }`,
+      'headers.x-a: looks like the name of a variable; write env:WORKSPACE',
+    ],
+    [
+      `url: "https://a.example/v1", ${key}`,
+      'url: must end before /v1, which the gateway appends; write path: "" for an address that has it',
+    ],
+    [
+      `url: "https://a.example", ${key}, headers: { Host: b.example }`,
+      'headers.Host: must be another header: HTTP, the credential or the gateway uses this one',
+    ],
+  ] as const)
+    assert.deepEqual(mistakesOf(await apply(channel(entry))), [`2 channels.c.${mistake}`])
+  const whole = await apply(channel(`url: "https://a.example/v1", path: "", ${key}`))
+  assert.equal(whole.kind, 'applied')
+})
+
+test('a header that refers to a variable which is not set leaves only its channel out of service', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const header = 'credential: env:ALPHA_KEY\n    headers: { x-a: env:MISSING_HEADER }'
+  const result = await apply(demo.replace('credential: env:ALPHA_KEY', header))
+  assert.ok(result.kind === 'applied', JSON.stringify(result))
+  assert.match(result.notes.join(), /MISSING_HEADER is not set here/)
+  const { outOfService } = await snapshot()
+  assert.match(outOfService[0]?.reason ?? '', /MISSING_HEADER with its header x-a is not set/)
+})
+
 test('a credential file is named by its whole path, noted where it is missing, and kept as a reference', async (t) => {
   const { apply, snapshot } = await openStore(t)
   const wrong = await apply(demo.replace('env:ALPHA_KEY', 'file:alpha.key'))
@@ -1008,7 +1047,7 @@ test('the actor and a difference without secrets are recorded with the change', 
 test('the examples of the catalogue page apply', async (t) => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
-  assert.equal(examples.length, 6)
+  assert.equal(examples.length, 7)
   for (const example of examples) {
     const { apply } = await openStore(t)
     assert.equal((await apply(example)).kind, 'applied')

@@ -2,10 +2,12 @@
 import { z } from 'zod'
 import { formatDuration, hourMs } from '../../base/clock.ts'
 import { limitFields } from '../../formats/format.ts'
+import { credentialForms } from '../../formats/headers.ts'
 import { costSchema, decodeCost, encodeCost, printCost } from '../../metering/cost-form.ts'
 import type { CostPrices } from '../../metering/cost-prices.ts'
 import { urlFault } from './channel-address.ts'
 import { field, type Kind } from './field.ts'
+import { basePath, credentialText, fixedHeaders, queryParameters } from './reach-kinds.ts'
 import {
   anyText,
   choice,
@@ -20,7 +22,6 @@ import {
   words,
 } from './kinds.ts'
 
-const credentialLengthMax = 8_192
 const vendorSideNameLengthMax = 256
 
 const address = anyText('must be a web address such as https://vendor.example').transform(
@@ -31,19 +32,6 @@ const address = anyText('must be a web address such as https://vendor.example').
     return z.NEVER
   },
 )
-
-const credentialRule = 'must be env:NAME, file:/PATH, or the secret itself (apply seals it)'
-
-const credential = anyText(credentialRule)
-  .min(1, { error: credentialRule })
-  .max(credentialLengthMax, { error: `must have at most ${credentialLengthMax} characters` })
-  .regex(visibleText, { error: 'must have no spaces, line breaks or characters outside ASCII' })
-  .refine((given) => !given.startsWith('env:') || /^env:[A-Za-z_][A-Za-z0-9_]*$/.test(given), {
-    error: 'must name an environment variable after env:, in letters, digits and _',
-  })
-  .refine((given) => !given.startsWith('file:') || /^file:\/./.test(given), {
-    error: 'must name a file after file: by its whole path, beginning with /',
-  })
 
 const shownCredential = z.string().meta({ description: '`env:NAME`, `file:/path` or `sealed`.' })
 
@@ -174,13 +162,43 @@ export const channelFields = {
     text(anyText('must be the name of a vendor')),
     'The vendor that the channel reaches.',
   ),
-  /** Origin and base path without a slash at the end, and without the `/v1/…` that the gateway appends. */
-  url: field('url', text(address), 'The address without `/v1/…`, which the gateway adds.'),
+  /** Origin and base path without a slash at the end. */
+  url: field(
+    'url',
+    text(address),
+    'The address without `path` and without the path of an endpoint; the gateway adds both.',
+  ),
   /** In the file also the plain secret; stored as `env:NAME`, `file:/path` or `sealed:…`. */
   credential: field(
     'credential',
-    { ...text(credential), shown: shownCredential },
+    { ...text(credentialText), shown: shownCredential },
     '`env:NAME`, `file:/path`, or the secret itself, which is encrypted on apply.',
+  ),
+  /** Undefined: that of the vendor. */
+  credentialForm: field(
+    'credential_form',
+    optional(choice(credentialForms)),
+    'How this channel presents its credential: `x-api-key`, `bearer` or `api-key`.',
+    { fallback: "the vendor's" },
+  ),
+  /** In place of the `/v1` of the endpoints' own paths. */
+  path: field(
+    'path',
+    usually('/v1', text(basePath)),
+    'What stands between the address and the path of an endpoint, such as `/messages`: `/api/paas/v4`, or `""` for nothing.',
+  ),
+  query: field(
+    'query',
+    usually(new Map(), queryParameters),
+    'Parameters of every request, in place of the client\'s of the same names: `{ api-version: "2026-10-01" }`.',
+    { fallback: 'none' },
+  ),
+  /** Lower-case name → value, `env:NAME` or `file:/path`. */
+  headers: field(
+    'headers',
+    usually(new Map(), fixedHeaders),
+    "Headers of every request, in place of the client's of the same names. A value may be `env:NAME` or `file:/path`.",
+    { fallback: 'none' },
   ),
   /** Model id → the channel's own name for it, where that differs. */
   models: field(

@@ -1,6 +1,6 @@
 /** The fields of a vendor in the catalogue. Two of them have a default that depends on its format. */
 import { vendorFeatures } from '../../formats/format.ts'
-import { mayCarryVersion } from '../../formats/headers.ts'
+import { credentialForms, mayCarryVersion } from '../../formats/headers.ts'
 import { field } from './field.ts'
 import { anyText, choice, flag, optional, text, usually, visibleText, words } from './kinds.ts'
 
@@ -25,8 +25,8 @@ export const vendorFields = {
   ),
   credential: field(
     'credential',
-    choice(['x-api-key', 'bearer']),
-    'How the gateway presents its key to the vendor.',
+    choice(credentialForms),
+    'How the gateway presents its key to the vendor: in the header `x-api-key` or `api-key`, or as `bearer`.',
     { fallback: '`x-api-key` for messages, `bearer` for chat' },
   ),
   /** The vendor's own header for the API version (`anthropic-version`), where it has one. */

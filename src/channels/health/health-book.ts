@@ -13,7 +13,6 @@ import type { AttemptResult, Outcome, PlacedEffect } from './health-event.ts'
 import { describePlace, shareAlone, shareInRoute, type HealthLine } from './health-line.ts'
 import {
   createChannelLoad,
-  isSameUpstream,
   isUnanswered,
   newPlace,
   noteAttempt,
@@ -27,6 +26,7 @@ import {
   type OpenAttempt,
   type Place,
 } from './health-place.ts'
+import { isSameUpstream } from '../reach.ts'
 import { HealthRegister } from './health-register.ts'
 import { restoreHealth, saveHealth, type SavedHealth } from './health-store.ts'
 import {

@@ -4,6 +4,7 @@
  * about health. Invariant: a probe never takes a client's place under the concurrency limit.
  */
 import type { Channel } from '../channel.ts'
+import { isSameUpstream } from '../reach.ts'
 import type { Form, Outcome } from './health-event.ts'
 import { startState, type HealthState } from './health-state.ts'
 import { noteRecent, type RecentAttempts } from './recent-attempts.ts'
@@ -103,12 +104,6 @@ export function renewalOf(
   if (before === undefined) return 'reconfigured'
   if (before.override === 'disabled' && after.override === 'enabled') return 'operator'
   return isSameUpstream(before, after) ? undefined : 'reconfigured'
-}
-
-/** Whether both have the same address and credential. */
-export function isSameUpstream(one: Channel, other: Channel): boolean {
-  if (one === other) return true
-  return one.url === other.url && one.credential.reveal() === other.credential.reveal()
 }
 
 // --- silence ------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ import { parseJson } from '../../formats/json.ts'
 import { unreadError } from '../../formats/vendor-error.ts'
 import { readableBody } from '../../http/client/content-encoding.ts'
 import { sendDecoding } from '../../http/client/decoded-answer.ts'
-import { forwardRequestHeaders } from '../../formats/headers.ts'
 import type { Usage } from '../../metering/usage.ts'
 import type { Channel, Vendor } from '../channel.ts'
 import { classOfFailure, outcomes } from '../outcomes.ts'
+import { reachOf } from '../reach.ts'
 import type { Form, Outcome } from '../health/health-event.ts'
 import { readRetryAfterMs } from '../../formats/rate-headers.ts'
 import {
@@ -135,15 +135,10 @@ function upstreamRequest(
   { vendor, channel, operation }: Pick<CheckRequest, 'vendor' | 'channel' | 'operation'>,
   body: Buffer | undefined,
 ): { method: 'POST' | 'GET'; path: string; headers: string[]; body: Buffer | undefined } {
-  const own = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
-  const headers = forwardRequestHeaders(own, {
-    prefix: vendor.name,
-    credential: { scheme: vendor.credential, secret: channel.credential },
-    versionHeader: vendor.versionHeader,
-    defaultVersion: vendor.defaultVersion,
-  })
-  if (body === undefined) return { method: 'GET', path: '/v1/models', headers, body }
-  return { method: 'POST', path: operation.path, headers, body }
+  const rawHeaders = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
+  const path = body === undefined ? '/v1/models' : operation.path
+  const reach = reachOf(channel, vendor, { rawHeaders, path, query: '' })
+  return { method: body === undefined ? 'GET' : 'POST', ...reach, body }
 }
 
 interface CheckAnswer {

@@ -19,10 +19,11 @@ import {
   type CatalogueRows,
 } from '../../channels/channel-store.ts'
 import { readCredentialFile } from '../../channels/credential-file.ts'
-import { credentialPath, credentialVariable } from '../../channels/snapshot.ts'
+import { credentialPath, credentialVariable, referencesOf } from '../../channels/snapshot.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import type { Answer } from '../answer-forms.ts'
+import { headerMistake } from './credential-rule.ts'
 import { hideSealed, makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
 import {
   demoPort,
@@ -137,18 +138,25 @@ function hasMistakes(list: readonly Mistake[]): Error {
 function settleCredentials(
   context: OperationContext,
   { channels }: CatalogueRows,
-  { catalogue, credentialPlaces }: CheckedFile,
+  { catalogue, places }: CheckedFile,
 ) {
   const mistakes: Mistake[] = []
   const credentials = new Map<string, UsableCredential>()
   const stored = new Map(channels.map((row) => [row.name, row]))
   for (const [name, entry] of catalogue.channels) {
+    const complain = (key: 'credential' | 'headers', message: string, within = ''): void => {
+      const { line = 1, column = 1 } = places.get(name)?.[key] ?? {}
+      mistakes.push({ line, column, path: `channels.${name}.${key}${within}`, message })
+    }
     const settled = settleCredential({ name, entry }, stored.get(name), context)
-    if (settled.kind === 'mistake') {
-      const { line = 1, column = 1 } = credentialPlaces.get(name) ?? {}
-      const path = `channels.${name}.credential`
-      mistakes.push({ line, column, path, message: settled.message })
-    } else credentials.set(name, settled)
+    if (settled.kind === 'mistake') complain('credential', settled.message)
+    else credentials.set(name, settled)
+    const { credentialRule: rule } = context
+    if (rule === undefined) continue
+    for (const [header, reference] of entry.headers) {
+      const message = headerMistake(rule, { reference, url: entry.url }, stored.get(name))
+      if (message !== undefined) complain('headers', message, `.${header}`)
+    }
   }
   return { credentials, mistakes }
 }
@@ -198,13 +206,16 @@ function findNotes(
     if (!channels.some(([, channel]) => channel.models.has(id)))
       notes.push(`model ${id} has no channel; requests for it are refused`)
   }
-  for (const [name, { credential }] of channels) {
-    const variable = credentialVariable(credential)
+  const references = channels.flatMap(([name, entry]) =>
+    referencesOf(entry).map((reference) => ({ name, reference })),
+  )
+  for (const { name, reference } of references) {
+    const variable = credentialVariable(reference)
     if (variable !== undefined && (context.environment(variable) ?? '') === '')
       notes.push(
         `channel ${name}: ${variable} is not set here; the gateway needs it to use the channel`,
       )
-    const path = credentialPath(credential)
+    const path = credentialPath(reference)
     const fault = path === undefined ? undefined : readCredentialFile(path).fault
     if (path !== undefined && fault !== undefined)
       notes.push(`channel ${name}: ${path} ${fault} here; the gateway needs it to use the channel`)

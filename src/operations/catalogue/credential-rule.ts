@@ -14,6 +14,17 @@ export interface CredentialRule {
   readonly folders: readonly string[]
 }
 
+/** Returns what is wrong with a reference in the headers of a channel; undefined where nothing is. */
+export function headerMistake(
+  rule: CredentialRule,
+  { reference, url }: { readonly reference: string; readonly url: string },
+  stored: Pick<ChannelRow, 'headers' | 'url'> | undefined,
+): string | undefined {
+  if (!isReference(reference) || isListed(rule, reference)) return undefined
+  const isKept = stored?.url === url && [...stored.headers.values()].includes(reference)
+  return isKept ? undefined : notListed(reference)
+}
+
 /** Returns what is wrong with the credential of a channel under this rule; undefined where nothing is. */
 export function credentialMistake(
   rule: CredentialRule,
@@ -22,13 +33,16 @@ export function credentialMistake(
 ): string | undefined {
   if (isListed(rule, credential)) return undefined
   const isKept = credential === stored?.credential
-  if (isReference(credential) && !isKept)
-    return credentialVariable(credential) === undefined
-      ? 'over the API only files in folders of api_credential_file_folders may be named'
-      : 'over the API only variables of api_credential_variables may be named'
+  if (isReference(credential) && !isKept) return notListed(credential)
   if (!isKept && !isSealed(credential)) return undefined
   if (stored !== undefined && stored.url === url) return undefined
   return 'a kept credential stays with its address; give it anew for this url'
+}
+
+function notListed(reference: string): string {
+  return credentialVariable(reference) === undefined
+    ? 'over the API only files in folders of api_credential_file_folders may be named'
+    : 'over the API only variables of api_credential_variables may be named'
 }
 
 function isListed({ variables, folders }: CredentialRule, credential: string): boolean {

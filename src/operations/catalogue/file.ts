@@ -13,8 +13,8 @@ export type CatalogueFile =
       /** The valid entries; complete only where there are no mistakes. */
       readonly catalogue: Catalogue
       readonly mistakes: readonly Mistake[]
-      /** Where the credential of each channel stands. */
-      readonly credentialPlaces: ReadonlyMap<string, Place>
+      /** Where what a channel tells its vendor stands, by the channel. */
+      readonly places: ReadonlyMap<string, Readonly<Record<'credential' | 'headers', Place>>>
     }
   /** The text is not a file that could be checked. */
   | { readonly kind: 'mistakes'; readonly list: readonly Mistake[] }
@@ -24,11 +24,17 @@ export function readCatalogueFile(text: string): CatalogueFile {
   if (read.kind === 'mistakes') return read
   const { document, duplicates } = read
   const { catalogue, mistakes } = reviewCatalogue(document)
-  const placeOf = (name: string): Place => document.place(['channels', name, 'credential'], 'value')
+  const placeOf = (name: string, key: string): Place =>
+    document.place(['channels', name, key], 'value')
   return {
     kind: 'catalogue',
     catalogue,
     mistakes: [...duplicates, ...mistakes],
-    credentialPlaces: new Map([...catalogue.channels.keys()].map((name) => [name, placeOf(name)])),
+    places: new Map(
+      [...catalogue.channels.keys()].map((name) => [
+        name,
+        { credential: placeOf(name, 'credential'), headers: placeOf(name, 'headers') },
+      ]),
+    ),
   }
 }

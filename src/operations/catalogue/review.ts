@@ -8,6 +8,7 @@ import { buildIpRanges, isInRanges } from '../../base/ip-address.ts'
 import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
 import { withoutDate } from '../../channels/model-names.ts'
+import { hostOf } from '../../channels/catalogue/channel-address.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
@@ -124,8 +125,17 @@ const privateRanges = buildIpRanges([
   'fc00::/7',
 ])
 
-function checkAddress(name: string, { url, allowPrivate }: ChannelEntry, complain: Complain): void {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+function checkAddress(
+  name: string,
+  { url, path, allowPrivate }: ChannelEntry,
+  complain: Complain,
+): void {
+  const host = hostOf(new URL(url))
+  if (url.endsWith('/v1') && path.startsWith('/v1'))
+    complain(
+      ['channels', name, 'url'],
+      'must end before /v1, which the gateway appends; write path: "" for an address that has it',
+    )
   if (!allowPrivate && isInRanges(privateRanges, host))
     complain(
       ['channels', name, 'url'],

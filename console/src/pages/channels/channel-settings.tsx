@@ -27,7 +27,8 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
         items={[
           ['Name', name],
           ['Vendor', vendor],
-          ['Address', <code key="address">{url}</code>],
+          ['Address', <code key="address">{url + detail.path}</code>],
+          ['Sent with each request', sentAlong(detail)],
           ['Credential', <CredentialShape key="credential" credential={credential} />],
           ['Rank', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
           ['Weight', String(weight)],
@@ -38,6 +39,11 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
       />
     </Card>
   )
+}
+
+function sentAlong({ query, headers }: ChannelDetail): string {
+  const names = [...Object.keys(query).map((name) => `?${name}`), ...Object.keys(headers)]
+  return names.length === 0 ? 'Nothing of its own' : names.join(', ')
 }
 
 function outputLimits(fields: ChannelDetail['output_limit']): string {

@@ -426,7 +426,7 @@ CREATE TABLE report_moment (
 CREATE TABLE vendor (
   name TEXT COLLATE "C" PRIMARY KEY,
   format TEXT COLLATE "C" NOT NULL CHECK (format IN ('messages', 'chat')),
-  credential TEXT COLLATE "C" NOT NULL CHECK (credential IN ('x-api-key', 'bearer')),
+  credential TEXT COLLATE "C" NOT NULL CHECK (credential IN ('x-api-key', 'bearer', 'api-key')),
   version_header TEXT COLLATE "C",
   default_version TEXT COLLATE "C",
   require_max_tokens INTEGER NOT NULL DEFAULT 1,
@@ -468,6 +468,10 @@ CREATE TABLE channel (
   vendor TEXT COLLATE "C" NOT NULL REFERENCES vendor (name),
   url TEXT COLLATE "C" NOT NULL,
   credential TEXT COLLATE "C" NOT NULL, -- 'env:NAME', 'file:PATH' or 'sealed:…' (AES-256-GCM, see storage/master-key.ts)
+  credential_form TEXT COLLATE "C" CHECK (credential_form IN ('x-api-key', 'bearer', 'api-key')), -- NULL: the vendor's
+  path TEXT COLLATE "C" NOT NULL DEFAULT '/v1', -- before the path of an endpoint
+  query TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value
+  headers TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
   models TEXT COLLATE "C" NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,
   weight INTEGER NOT NULL DEFAULT 1 CHECK (weight >= 1),

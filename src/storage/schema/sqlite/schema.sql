@@ -340,7 +340,7 @@ CREATE TABLE report_moment (
 CREATE TABLE vendor (
   name TEXT PRIMARY KEY,
   format TEXT NOT NULL CHECK (format IN ('messages', 'chat')),
-  credential TEXT NOT NULL CHECK (credential IN ('x-api-key', 'bearer')),
+  credential TEXT NOT NULL CHECK (credential IN ('x-api-key', 'bearer', 'api-key')),
   version_header TEXT,
   default_version TEXT,
   require_max_tokens INTEGER NOT NULL DEFAULT 1,
@@ -382,6 +382,10 @@ CREATE TABLE channel (
   vendor TEXT NOT NULL REFERENCES vendor (name),
   url TEXT NOT NULL,
   credential TEXT NOT NULL, -- 'env:NAME', 'file:PATH' or 'sealed:…' (AES-256-GCM, see storage/master-key.ts)
+  credential_form TEXT CHECK (credential_form IN ('x-api-key', 'bearer', 'api-key')), -- NULL: the vendor's
+  path TEXT NOT NULL DEFAULT '/v1', -- before the path of an endpoint
+  query TEXT NOT NULL DEFAULT '{}', -- JSON: name → value
+  headers TEXT NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
   models TEXT NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,
   weight INTEGER NOT NULL DEFAULT 1 CHECK (weight >= 1),
