@@ -77,10 +77,17 @@ export const outcomes = {
     next: 'commit',
     health: 'client',
   },
+  context_too_long: {
+    ...pass,
+    examples: 'the prompt is too long for the model',
+    meaning: 'The request is too long for the model.',
+    next: 'other_model',
+    health: 'client',
+  },
   model_dependent: {
     ...pass,
-    examples: 'context too long, a 404 that names no model',
-    meaning: 'The model did not take the request, for instance because of its length.',
+    examples: 'a 404 that names no model',
+    meaning: 'The model did not take the request.',
     next: 'other_model',
     health: 'client',
   },
@@ -240,6 +247,31 @@ export function healthAfterCommit(name: OutcomeClass): Outcome {
   const { health } = outcomes[name]
   return health === 'hard' ? 'broken' : health
 }
+
+/** An attempt that has ended. Its class is undefined where another release has recorded it. */
+interface ClassedAttempt {
+  readonly channel: string
+  readonly class: OutcomeClass | undefined
+}
+
+/**
+ * Returns the earlier attempt whose failure the client gets in place of a refusal: the first one, where it
+ * failed on another channel in a way that passes. That channel may know the signature, beta or field that the
+ * other refuses, so the client can try again. How long a context may be, all channels know.
+ */
+export function failureInPlaceOf<One extends ClassedAttempt>(
+  refused: ClassedAttempt,
+  earlier: readonly One[],
+): One | undefined {
+  if (refused.class !== 'client' && refused.class !== 'model_dependent') return undefined
+  // What went into a stale connection was no failure.
+  const first = earlier.find(({ class: name }) => name !== 'stale')
+  if (first?.class === undefined || first.channel === refused.channel) return undefined
+  return passingHealth.has(outcomes[first.class].health) ? first : undefined
+}
+
+/** Credential, credit and models do not come back by themselves. */
+const passingHealth: ReadonlySet<Outcome> = new Set(['hard', 'throttle'])
 
 /** Only a gateway that stops ends a request to a vendor itself. */
 export function classOfFailure(kind: FailureKind): BrokenClass {

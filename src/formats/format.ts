@@ -292,6 +292,7 @@ export const vendorFeatures: readonly [VendorFeature, ...VendorFeature[]] = [
  */
 export type UpstreamFault =
   | 'client'
+  | 'context_too_long'
   | 'model_dependent'
   | 'throttle'
   | 'config'

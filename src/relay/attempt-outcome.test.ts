@@ -15,7 +15,8 @@ const envelope = (error: object): string => JSON.stringify({ error })
 
 const answers: Readonly<Record<UpstreamFault, readonly [status: number, body: string]>> = {
   client: [400, envelope({ message: 'temperature is too high' })],
-  model_dependent: [400, envelope({ code: 'context_length_exceeded' })],
+  context_too_long: [400, envelope({ code: 'context_length_exceeded' })],
+  model_dependent: [404, envelope({ message: 'No such file: file-1' })],
   throttle: [429, envelope({ message: 'slow down' })],
   config: [401, envelope({ message: 'no such key' })],
   no_credit: [402, '{}'],

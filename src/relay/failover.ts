@@ -6,7 +6,7 @@
 import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
-import { healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
+import { failureInPlaceOf, healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
 import { reachOf } from '../channels/reach.ts'
 import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
 import { withTraceHeaders } from '../formats/headers.ts'
@@ -97,10 +97,22 @@ function shownOf(tried: readonly Tried[], client: ClientLink, nowMs: number): Sh
   const last = tried.at(-1)
   const unsuited = unsuitedOf(tried)
   const mayCommit = unsuited === undefined || (last !== undefined && isAnswer(last.outcome))
-  if (last?.verdict.next === 'commit' && mayCommit) return committed(last, nowMs)
+  if (last?.verdict.next === 'commit' && mayCommit) return shownFor(last, tried, nowMs)
   if (client.isGone || last?.verdict.next === 'abandon')
     return { kind: 'client_left', channel: last && channelLeft(last) }
-  return unsuited === undefined ? giveUp(tried, nowMs) : committed(unsuited, nowMs)
+  return unsuited === undefined ? giveUp(tried, nowMs) : shownFor(unsuited, tried, nowMs)
+}
+
+/** An answer passes, and so does a refusal unless an earlier failure makes it doubtful. */
+function shownFor(chosen: Tried, tried: readonly Tried[], nowMs: number): Shown {
+  const earlier = tried.slice(0, tried.indexOf(chosen)).map(classed)
+  const failed = failureInPlaceOf(classed(chosen), earlier)
+  return failed === undefined ? committed(chosen, nowMs) : giveUp([failed.tried], nowMs)
+}
+
+function classed(tried: Tried) {
+  const name = isLost(tried) ? ('stale' as const) : tried.outcome.class
+  return { channel: tried.lease.channel.name, class: name, tried }
 }
 
 /** Undefined where the vendor had failed before the client was given up. */

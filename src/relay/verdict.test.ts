@@ -90,6 +90,10 @@ const rows: Readonly<Record<string, Row>> = {
     outcome: vendorError('model_dependent'),
     cells: always('commit', 'client'),
   },
+  'a context that another model may take, where there is none': {
+    outcome: vendorError('context_too_long'),
+    cells: always('commit', 'client'),
+  },
   'a throttle': { outcome: vendorError('throttle'), cells: always('failover', 'throttle') },
   'used-up credit': {
     outcome: vendorError('no_credit'),
@@ -227,10 +231,11 @@ test('a lone 500 is not retried on a channel without failover tokens', () => {
 })
 
 test('a request that another vendor-side model may take goes there, and blames no channel', () => {
-  for (const context of contexts) {
-    const verdict = judge(vendorError('model_dependent'), { ...context, hasOtherModel: () => true })
-    assert.deepEqual([verdict.next, verdict.blame], ['other_model', 'client'])
-  }
+  for (const context of contexts)
+    for (const name of ['model_dependent', 'context_too_long'] as const) {
+      const verdict = judge(vendorError(name), { ...context, hasOtherModel: () => true })
+      assert.deepEqual([verdict.next, verdict.blame], ['other_model', 'client'])
+    }
 })
 
 test('a free operation blames a channel only for connection and credential', () => {

@@ -8,12 +8,12 @@ import { chatCompletions, chatFormat } from './index.ts'
 const invalid = 'invalid_request_error'
 
 const cases: readonly FaultCase[] = [
-  { status: 400, type: invalid, code: 'context_length_exceeded', fault: 'model_dependent' },
-  { status: 400, type: 'exceed_context_size_error', message: 'x', fault: 'model_dependent' },
+  { status: 400, type: invalid, code: 'context_length_exceeded', fault: 'context_too_long' },
+  { status: 400, type: 'exceed_context_size_error', message: 'x', fault: 'context_too_long' },
   {
     status: 400,
     message: "This model's maximum context length is 4096 tokens. However, you requested 5000.",
-    fault: 'model_dependent',
+    fault: 'context_too_long',
   },
   {
     status: 400,
@@ -86,7 +86,7 @@ describe('the class of a first error event', () => {
     ['rate_limit_error', 'slow_down', 'throttle', 429],
     ['requests', 'rate_limit_exceeded', 'throttle', 429],
     ['insufficient_quota', 'credit_balance_exhausted', 'no_credit', 429],
-    ['invalid_request_error', 'context_length_exceeded', 'model_dependent', 400],
+    ['invalid_request_error', 'context_length_exceeded', 'context_too_long', 400],
     ['invalid_request_error', 'invalid_api_key', 'config', 401],
     ['invalid_request_error', 'model_not_found', 'model_missing', 404],
     ['invalid_request_error', undefined, 'client', 400],

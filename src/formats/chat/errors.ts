@@ -39,7 +39,7 @@ export function classifyChat(head: UpstreamAnswerHead, error: VendorError): Upst
   if (status >= 400 && status < 500 && isOneOf(creditCodes, error)) return 'no_credit'
   if (status >= 500 && isOneOf(overloadCodes, error)) return 'throttle'
   if (status >= 400 && status < 500 && error.code === 'model_not_found') return 'model_missing'
-  if (status === 400 && isContextTooLong(error)) return 'model_dependent'
+  if (status === 400 && isContextTooLong(error)) return 'context_too_long'
   return faultOfStatus(head, error, faultOfMissing)
 }
 

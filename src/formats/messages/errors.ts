@@ -42,7 +42,7 @@ export function classifyMessages(head: UpstreamAnswerHead, error: VendorError): 
   if (status >= 400 && status < 500 && lacksCredit(error)) return 'no_credit'
   if (status >= 400 && status < 500 && isAccountProblem(error)) return 'config'
   if (error.type === 'overloaded_error' && status >= 500) return 'throttle'
-  if (status === 400 && contextMessage.test(error.message ?? '')) return 'model_dependent'
+  if (status === 400 && contextMessage.test(error.message ?? '')) return 'context_too_long'
   return faultOfStatus(head, error, faultOfMissing)
 }
 

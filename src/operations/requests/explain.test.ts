@@ -48,6 +48,17 @@ test('blames no one for a kept-alive connection that the vendor had closed', () 
   assert.match(explainAttempts({ attempts, charge })[0]?.meaning ?? '', /kept-alive connection/)
 })
 
+test('blames no one for a refusal behind a failure that passes, but for a context that is too long', () => {
+  const behind = (first: AttemptRecord, name: string, channel = 'b') =>
+    read([first, attempt(channel, name, 400)]).at(-1)
+  for (const passing of ['hard', 'throttle', 'timeout', 'connect', 'lone_500'])
+    assert.deepEqual(behind(attempt('a', passing), 'client'), ['none', null], passing)
+  for (const lasting of ['config', 'no_credit', 'model_missing', 'tls'])
+    assert.deepEqual(behind(attempt('a', lasting), 'client'), ['client', null], lasting)
+  assert.deepEqual(behind(attempt('a', 'hard'), 'context_too_long'), ['client', null])
+  assert.deepEqual(behind(attempt('b', 'lone_500'), 'client'), ['client', null], 'a retry')
+})
+
 test('blames a channel for a free operation only where that proves something', () => {
   const blamesOf = (one: AttemptRecord) => explainAttempts({ attempts: [one], charge: undefined })
   assert.equal(blamesOf(attempt('a', 'hard', 502))[0]?.blame, 'none')

@@ -3,7 +3,13 @@
  * paid what it paid. Pure. The facts are those that the relay has recorded; nothing is judged again.
  */
 import { outcomeFacts, type Blamed } from '../../channels/health/health-event.ts'
-import { healthOf, isOutcomeClass, outcomes } from '../../channels/outcomes.ts'
+import {
+  failureInPlaceOf,
+  healthOf,
+  isOutcomeClass,
+  outcomes,
+  type OutcomeClass,
+} from '../../channels/outcomes.ts'
 import type { RecordedCharge, RecordedExchange } from '../../ledger/exchange-store.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { AttemptRecord } from '../../ledger/ledger.ts'
@@ -20,27 +26,47 @@ export function explainAttempts({
   attempts,
   charge,
 }: Pick<RecordedExchange, 'attempts' | 'charge'>): readonly AttemptText[] {
-  return attempts.map((attempt, index) =>
-    explainAttempt(attempt, attempts[index + 1], charge === undefined),
+  const classed = attempts.map((attempt, index) => classAttempt(attempt, attempts[index + 1]))
+  return classed.map((attempt, index) =>
+    explainAttempt(attempt, classed.slice(0, index), charge === undefined),
   )
 }
 
-function explainAttempt(
-  attempt: AttemptRecord,
+interface ClassedAttempt extends Pick<AttemptText, 'next'> {
+  readonly channel: string
+  /** Undefined for one of another release. */
+  readonly class: OutcomeClass | undefined
+  readonly recorded: AttemptRecord
+}
+
+function classAttempt(
+  recorded: AttemptRecord,
   following: AttemptRecord | undefined,
+): ClassedAttempt {
+  const { channel, class: name } = recorded
+  const isRetried = following?.channel === channel
+  const next = following === undefined ? null : isRetried ? 'retry' : 'failover'
+  if (!isOutcomeClass(name)) return { channel, class: undefined, next, recorded }
+  // What means failover is tried again on the same channel only where the connection had gone stale.
+  const isStale = isRetried && outcomes[name].next === 'failover'
+  return { channel, class: isStale ? 'stale' : name, next, recorded }
+}
+
+function explainAttempt(
+  { channel, class: name, next, recorded }: ClassedAttempt,
+  earlier: readonly ClassedAttempt[],
   isFree: boolean,
 ): AttemptText {
-  const isRetried = following?.channel === attempt.channel
-  const next = following === undefined ? null : isRetried ? 'retry' : 'failover'
-  const recorded = attempt.class
-  if (!isOutcomeClass(recorded)) return { meaning: `It ended as ${recorded}.`, blame: null, next }
-  // What means failover is tried again on the same channel only where the connection had gone stale.
-  const isStale = isRetried && outcomes[recorded].next === 'failover'
-  const name = isStale ? 'stale' : recorded
+  if (name === undefined) return { meaning: `It ended as ${recorded.class}.`, blame: null, next }
   const { meaning, health } = outcomes[name]
-  const blamed = health === 'ok' ? health : healthOf(name, { isFree, status: attempt.status })
+  if (failureInPlaceOf({ channel, class: name }, earlier) !== undefined)
+    return { meaning: doubtful, blame: 'none', next }
+  const blamed = health === 'ok' ? health : healthOf(name, { isFree, status: recorded.status })
   return { meaning, blame: outcomeFacts[blamed].blames, next }
 }
+
+const doubtful =
+  'The vendor refused this request, which the channel that failed first may take: the client got the first failure, and can try again.'
 
 const uncharged: Readonly<Record<FreeEnding, string>> = {
   completed: 'Nothing is charged: the answer is empty, or a refusal before any output.',
