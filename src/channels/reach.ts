@@ -2,7 +2,7 @@
  * How a request reaches the vendor of a channel: the path, the query and the headers that the channel's entry
  * in the catalogue makes of the client's. Pure; no body is touched.
  */
-import { withFixedHeaders } from '../formats/channel-headers.ts'
+import { withFixedHeaders, withoutBetas } from '../formats/channel-headers.ts'
 import { forwardRequestHeaders } from '../formats/headers.ts'
 import type { Channel, Vendor } from './channel.ts'
 
@@ -18,19 +18,27 @@ export interface Reach {
   /** Path and query behind the channel's address. */
   readonly path: string
   readonly headers: string[]
+  /** Betas of the client that the vendor does not know. Absent = none. */
+  readonly droppedBetas?: readonly string[]
 }
 
 export function reachOf(channel: Channel, vendor: Vendor, asked: Asked): Reach {
+  const { query, dropBetas } = channel
+  const path = pathOn(channel.path, asked.path) + queryOn(query, asked.query)
+  const headers = headersOn(channel, vendor, asked)
+  if (dropBetas.length === 0) return { path, headers }
+  const { headers: kept, dropped } = withoutBetas(headers, dropBetas)
+  return dropped.length === 0 ? { path, headers } : { path, headers: kept, droppedBetas: dropped }
+}
+
+function headersOn(channel: Channel, vendor: Vendor, asked: Asked): string[] {
   const headers = forwardRequestHeaders(asked.rawHeaders, {
     prefix: vendor.name,
     credential: { form: channel.credentialForm ?? vendor.credential, secret: channel.credential },
     versionHeader: vendor.versionHeader,
     defaultVersion: vendor.defaultVersion,
   })
-  return {
-    path: pathOn(channel.path, asked.path) + queryOn(channel.query, asked.query),
-    headers: channel.headers.size === 0 ? headers : withFixedHeaders(headers, channel.headers),
-  }
+  return channel.headers.size === 0 ? headers : withFixedHeaders(headers, channel.headers)
 }
 
 /** Every endpoint's path begins with it. */

@@ -16,7 +16,7 @@ const settings = {
   firstEventTimeoutMinMs: 10_000,
 }
 
-function start(model = makeModel('m')) {
+function start(model = makeModel('m'), channels = [main, reserve]) {
   const clock = new ManualClock()
   const health = new HealthBook({
     clock,
@@ -24,7 +24,7 @@ function start(model = makeModel('m')) {
     checkIntervalMs: 600_000,
     failoverTokensMax: 100,
   })
-  const snapshot = makeSnapshot([main, reserve], [model])
+  const snapshot = makeSnapshot(channels, [model])
   health.follow(undefined, snapshot)
   const counted: string[] = []
   const openRoute = createRoutes({
@@ -160,10 +160,13 @@ describe('a request that fails on two channels', () => {
 })
 
 describe('the time a channel may take', () => {
-  test('is the first-event limit for a stream, by the model where it has its own', () => {
+  test('is the first-event limit for a stream, by the channel or the model where it has its own', () => {
     assert.equal(start().open().next()?.limitMs, 120_000)
     const slow = start(makeModel('m', { firstEventTimeoutMs: 300_000 }))
     assert.equal(slow.open().next()?.limitMs, 300_000)
+    const own = makeChannel('main', { firstEventTimeoutMs: 500_000 })
+    const model = makeModel('m', { firstEventTimeoutMs: 300_000 })
+    assert.equal(start(model, [own]).open().next()?.limitMs, 500_000)
   })
 
   test('is the limit of whole answers otherwise', () => {

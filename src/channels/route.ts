@@ -150,15 +150,16 @@ export class Route {
     return new Lease(this, this.#services, {
       attempt,
       isKnownToFail,
-      limitMs: this.#limitMs(),
+      limitMs: this.#limitMs(channel),
       usualLimitMs: usualLimitMs ?? (isStream ? unknownLimitMs : Infinity),
     })
   }
 
-  #limitMs(): number {
+  #limitMs(channel: Channel): number {
     const { isStream, model } = this.request
     const { firstEventTimeoutMs, answerTimeoutMs } = this.#services.settings
-    return isStream ? (model.firstEventTimeoutMs ?? firstEventTimeoutMs) : answerTimeoutMs
+    if (!isStream) return answerTimeoutMs
+    return channel.firstEventTimeoutMs ?? model.firstEventTimeoutMs ?? firstEventTimeoutMs
   }
 
   /** How long the first event may take by what is usual on this channel; undefined while unknown. */

@@ -104,6 +104,8 @@ export interface AttemptRecord {
   readonly firstEventMs: number | null
   /** From the start of the attempt to its outcome; of a stream that was delivered, to its end. */
   readonly durationMs: number
+  /** What the client asked for and the channel left out. Absent = nothing. */
+  readonly droppedBetas?: readonly string[]
 }
 
 /** Everything recorded about one admitted exchange when it ends. */

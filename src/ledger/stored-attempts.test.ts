@@ -21,6 +21,10 @@ describe('the text of attempts', () => {
     none: [],
     'one that answered': [answer],
     'a failover': [failed, answer],
+    'betas left out': [
+      { ...failed, droppedBetas: ['one-beta'] },
+      { ...answer, droppedBetas: ['one-beta', 'other-beta'] },
+    ],
     'answers that the client did not get': [
       { ...answer, channel: 'alpha-reserve' },
       { ...answer, status: 206 },

@@ -4,14 +4,20 @@
  *
  *     [["alpha-main",529,"overloaded",0,null,120],[121,250,1092]]
  *
- * Times are in milliseconds: the start, the time to the first event, the duration.
+ * Times are in milliseconds: the start, the time to the first event, the duration. Betas that the channel
+ * left out stand behind them, as one text with commas.
  */
 import type { AttemptRecord } from './ledger.ts'
 
-type Times = readonly [startedMs: number, firstEventMs: number | null, durationMs: number]
+type Rest = readonly [
+  startedMs: number,
+  firstEventMs: number | null,
+  durationMs: number,
+  droppedBetas?: string,
+]
 
 type StoredAttempt =
-  Times | readonly [channel: string, status: number | null, attemptClass: string, ...Times]
+  Rest | readonly [channel: string, status: number | null, attemptClass: string, ...Rest]
 
 /** What the row of the exchange says of the answer. */
 export interface Delivered {
@@ -28,12 +34,12 @@ export function formatAttempts(attempts: readonly AttemptRecord[], delivered: De
 }
 
 function toStored(attempt: AttemptRecord, delivered: Delivered): StoredAttempt {
-  const { channel, status, startedMs, firstEventMs, durationMs } = attempt
+  const { channel, status, startedMs, firstEventMs, durationMs, droppedBetas } = attempt
+  const times = [startedMs, firstEventMs, durationMs] as const
+  const rest: Rest = droppedBetas === undefined ? times : [...times, droppedBetas.join(',')]
   const isDelivered =
     attempt.class === answered && channel === delivered.channel && status === delivered.status
-  return isDelivered
-    ? [startedMs, firstEventMs, durationMs]
-    : [channel, status, attempt.class, startedMs, firstEventMs, durationMs]
+  return isDelivered ? rest : [channel, status, attempt.class, ...rest]
 }
 
 export function parseAttempts(
@@ -42,15 +48,20 @@ export function parseAttempts(
 ): readonly AttemptRecord[] {
   const stored = JSON.parse(text) as readonly StoredAttempt[]
   return stored.map((attempt) => {
-    if (attempt.length === 3) return fromTimes({ channel, status, class: answered }, attempt)
-    const [ownChannel, ownStatus, ownClass, ...times] = attempt
-    return fromTimes({ channel: ownChannel, status: ownStatus, class: ownClass }, times)
+    if (isRest(attempt)) return fromRest({ channel, status, class: answered }, attempt)
+    const [ownChannel, ownStatus, ownClass, ...rest] = attempt
+    return fromRest({ channel: ownChannel, status: ownStatus, class: ownClass }, rest)
   })
 }
 
-function fromTimes(
+function isRest(attempt: StoredAttempt): attempt is Rest {
+  return typeof attempt[0] === 'number'
+}
+
+function fromRest(
   of: Pick<AttemptRecord, 'channel' | 'status' | 'class'>,
-  [startedMs, firstEventMs, durationMs]: Times,
+  [startedMs, firstEventMs, durationMs, dropped]: Rest,
 ): AttemptRecord {
-  return { ...of, startedMs, firstEventMs, durationMs }
+  const attempt = { ...of, startedMs, firstEventMs, durationMs }
+  return dropped === undefined ? attempt : { ...attempt, droppedBetas: dropped.split(',') }
 }

@@ -12,6 +12,7 @@ interface AttemptTimes {
   readonly requestStartedMs: number
   readonly startedMs: number
   readonly endedMs: number
+  readonly droppedBetas?: readonly string[] | undefined
 }
 
 export function attemptRecord(outcome: AttemptOutcome, times: AttemptTimes): AttemptRecord {
@@ -22,6 +23,7 @@ export function attemptRecord(outcome: AttemptOutcome, times: AttemptTimes): Att
     startedMs: Math.round(times.startedMs - times.requestStartedMs),
     firstEventMs: outcome.class === 'answered' ? Math.round(outcome.firstEventMs) : null,
     durationMs: Math.round(times.endedMs - times.startedMs),
+    ...(times.droppedBetas !== undefined && { droppedBetas: times.droppedBetas }),
   }
 }
 

@@ -158,7 +158,11 @@ function deliverStream(
           })
         },
       },
-      { clock, watchdog, settings: streamSettings(admitted.model, services.settings) },
+      {
+        clock,
+        watchdog,
+        settings: streamSettings(lease.channel, admitted.model, services.settings),
+      },
     )
     if (!client.isGone)
       response.writeHead(head.status, streamHeaders(head, answerHeaders(admitted, head, services)))
@@ -169,11 +173,13 @@ function deliverStream(
 /** How long a model that thinks may be silent, at least. */
 const thinkingIdleMs = 10 * minuteMs
 
-/** Returns the limits of a stream: between two of its events a model that thinks has more time. */
+/** Returns the limits of a stream: between two of its events its channel decides, else the model. */
 function streamSettings(
+  { idleTimeoutMs }: Channel,
   { thinks }: Model,
   settings: RelayServices['settings'],
 ): RelayServices['settings'] {
+  if (idleTimeoutMs !== undefined) return { ...settings, idleTimeoutMs }
   if (thinks !== true) return settings
   return { ...settings, idleTimeoutMs: Math.max(settings.idleTimeoutMs, thinkingIdleMs) }
 }

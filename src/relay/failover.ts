@@ -179,13 +179,14 @@ async function tryOnce(
   const { clock } = services
   const startedMs = clock.monotonic()
   const trace = beginAttemptTrace(admitted, lease, index)
-  const outcome = await tryLease(attempt, trace, services)
+  const { outcome, droppedBetas } = await tryLease(attempt, trace, services)
   const endedMs = clock.monotonic()
   const record = attemptRecord(outcome, {
     channel: lease.channel.name,
     requestStartedMs: admitted.startedMonotonicMs,
     startedMs,
     endedMs,
+    droppedBetas,
   })
   const verdict = judge(outcome, context)
   report({ lease, outcome }, verdict, wallTimeMs(admitted, clock))
@@ -193,19 +194,21 @@ async function tryOnce(
   return { lease, outcome, verdict, record, startedMs, endedMs }
 }
 
+interface Sent {
+  readonly outcome: AttemptOutcome
+  readonly droppedBetas: readonly string[] | undefined
+}
+
 async function tryLease(
   attempt: AttemptRequest,
   trace: AttemptTrace | undefined,
   services: FailoverServices,
-): Promise<AttemptOutcome> {
+): Promise<Sent> {
   const { admitted, lease } = attempt
-  const { vendor, operation, facts, exchangeId } = admitted
+  const { vendor, operation, facts, exchangeId, path, query } = admitted
   try {
-    const reach = reachOf(lease.channel, vendor, {
-      rawHeaders: admitted.request.rawHeaders,
-      path: admitted.path,
-      query: admitted.query,
-    })
+    const { rawHeaders } = admitted.request
+    const reach = reachOf(lease.channel, vendor, { rawHeaders, path, query })
     const headers =
       trace?.headers === undefined ? reach.headers : withTraceHeaders(reach.headers, trace.headers)
     const body =
@@ -216,7 +219,8 @@ async function tryLease(
     const { method } = operation
     const outcome = makeAttempt(attempt, { method, path: reach.path, headers, body }, services)
     services.onTracePoint?.('attempt_sent', exchangeId)
-    return await outcome
+    const { droppedBetas } = reach
+    return { droppedBetas, outcome: await outcome }
   } catch (error) {
     lease.ended({ outcome: 'nobody' })
     throw error

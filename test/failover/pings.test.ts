@@ -99,14 +99,18 @@ test('a model has its own time for pings, from the catalogue', async () => {
   assert.equal(pingCount, 2)
 })
 
-test('a model that thinks may be silent for ten minutes, any other for two', async () => {
+test('a model that thinks may be silent for ten minutes, any other for two, unless its channel says else', async () => {
   const silence = (minutes: number): readonly string[] => Array.from({ length: minutes }, () => '')
   const pieces = [...silence(8), events.messages, ...silence(10), events.messages]
   const thinking = (url: string): string =>
     smallCatalogue(url).replace('max_output_tokens: 8192', 'max_output_tokens: 8192, thinks: true')
+  const onChannel = (text: string, time: string): string =>
+    text.replace('models: [large-1]', `models: [large-1], idle_timeout: ${time}`)
   for (const [catalogue, eventCount] of [
     [smallCatalogue, 0],
     [thinking, 1],
+    [(url: string) => onChannel(smallCatalogue(url), '570s'), 1],
+    [(url: string) => onChannel(thinking(url), '90s'), 0],
   ] as const) {
     const { answer, ending } = await play('messages', pieces, { catalogue })
     assert.equal(answer.text.split(events.messages).length - 1, eventCount)

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { post } from '../support/http-client.ts'
+import { showRequest } from '../support/operations.ts'
 import { messagesRequest } from '../support/requests.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { startScriptedVendor, type ScriptedVendor } from '../support/scripted-vendor.ts'
@@ -58,6 +59,7 @@ channels:
     credential_form: bearer
     query: { api-version: "2026-10-01" }
     headers: { x-amzn-workspace: env:WAYS_WORKSPACE }
+    drop_betas: [context-1m-2026-01-01, "files-*"]
     models: [large-1]
     rank: 1
     check: none
@@ -75,8 +77,9 @@ channels:
 
 const body = JSON.stringify(messagesRequest({ metadata: { 'odd  spacing': ' \u00e9 ' } }), null, 3)
 
-function ask(query = '') {
-  return post(`${gateway.url}/alpha/v1/messages${query}`, gateway.account.key, body)
+function ask(query = '', headers: Readonly<Record<string, string>> = {}) {
+  const url = `${gateway.url}/alpha/v1/messages${query}`
+  return post(url, gateway.account.key, body, headers)
 }
 
 function headersOf({ last }: ScriptedVendor): Headers {
@@ -109,6 +112,28 @@ test('the value of a header that the catalogue refers to reaches no client', asy
   const got = await ask()
   assert.equal(got.status, 200)
   assert.equal(got.headers['x-echo'], undefined)
+})
+
+test('a channel leaves out the betas that its vendor does not know, and each attempt records which', async () => {
+  const known = 'files-api, tools-2026-02-02,context-1m-2026-01-01'
+  const got = await ask('', { 'anthropic-beta': known })
+  assert.equal(got.status, 200)
+  assert.equal(headersOf(gateway.scripted).get('anthropic-beta'), known)
+  assert.equal(headersOf(reserve).get('anthropic-beta'), 'tools-2026-02-02')
+  await gateway.recorded(got)
+  const id = String(got.headers['x-turnpike-request-id'])
+  const { attempts } = await showRequest(gateway.context, { request: id })
+  assert.deepEqual(
+    attempts.map(({ channel, dropped_betas: dropped }) => [channel, ...dropped]),
+    [['main'], ['bedrock', 'files-api', 'context-1m-2026-01-01']],
+  )
+})
+
+test('a header of betas passes as it came where nothing of it is left out, and goes where nothing is left', async () => {
+  await ask('', { 'anthropic-beta': ' one ,two' })
+  assert.equal(headersOf(reserve).get('anthropic-beta'), 'one ,two')
+  await ask('', { 'anthropic-beta': 'files-api' })
+  assert.equal(headersOf(reserve).get('anthropic-beta'), null)
 })
 
 test('a third form follows where the second cloud fails too', async () => {

@@ -7,7 +7,7 @@ import { costSchema, decodeCost, encodeCost, printCost } from '../../metering/co
 import type { CostPrices } from '../../metering/cost-prices.ts'
 import { urlFault } from './channel-address.ts'
 import { field, type Kind } from './field.ts'
-import { basePath, credentialText, fixedHeaders, queryParameters } from './reach-kinds.ts'
+import { basePath, betas, credentialText, fixedHeaders, queryParameters } from './reach-kinds.ts'
 import {
   anyText,
   choice,
@@ -15,6 +15,7 @@ import {
   flag,
   optional,
   text,
+  timeLimit,
   usually,
   visibleText,
   wholeNumber,
@@ -200,6 +201,13 @@ export const channelFields = {
     "Headers of every request, in place of the client's of the same names. A value may be `env:NAME` or `file:/path`.",
     { fallback: 'none' },
   ),
+  /** Exact names, and beginnings with `*` behind them. */
+  dropBetas: field(
+    'drop_betas',
+    usually([], betas),
+    'Betas that this vendor does not know: names, or beginnings with `*` behind them. They are left out of `anthropic-beta`, and each attempt records which.',
+    { fallback: 'none' },
+  ),
   /** Model id → the channel's own name for it, where that differs. */
   models: field(
     'models',
@@ -234,6 +242,23 @@ export const channelFields = {
     optional(outputLimit),
     'The fields of a request that bound all output that the vendor bills on this channel, of `max_tokens`, `max_completion_tokens` and `max_output_tokens`; `[]` for none. Another field does not lower the hold; see [below](#output-limits).',
     { fallback: "the format's" },
+  ),
+  /** Undefined: that of the model. */
+  firstEventTimeoutMs: field(
+    'first_event_timeout',
+    timeLimit,
+    'The longest time to the first event of a stream on this channel.',
+    { column: 'first_event_timeout_ms', fallback: "the model's, else the setting of that name" },
+  ),
+  /** Undefined: by the model. */
+  idleTimeoutMs: field(
+    'idle_timeout',
+    timeLimit,
+    'The longest silence in the middle of a stream on this channel, also where a model thinks.',
+    {
+      column: 'idle_timeout_ms',
+      fallback: 'the setting of that name, ten minutes where a model thinks',
+    },
   ),
   /** By model; a missing baseline is learned. */
   baselines: field(

@@ -3,7 +3,7 @@
  * with a value completes "… must be". Pure.
  */
 import { z } from 'zod'
-import { formatDuration, parseDuration } from '../../base/clock.ts'
+import { formatDuration, hourMs, parseDuration } from '../../base/clock.ts'
 import type { Kind } from './field.ts'
 
 /** Visible ASCII. */
@@ -56,6 +56,9 @@ export function duration(range: Range): Kind<number, z.ZodString> {
     fallback: required,
   }
 }
+
+/** A limit on time that an entry may set in place of a wider one. */
+export const timeLimit = optional(duration({ min: 10, max: hourMs }))
 
 export function durationSchema({ min, max }: Range) {
   const error = `must be a duration such as 800ms, 30s or 10m, from ${formatDuration(min)} to ${formatDuration(max)}`

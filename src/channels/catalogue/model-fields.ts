@@ -1,18 +1,16 @@
 /** The fields of a model in the catalogue. */
-import { hourMs } from '../../base/clock.ts'
 import { modelOperations } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema, printModelPrices } from '../../metering/price-form.ts'
 import type { ModelPrices } from '../../metering/prices.ts'
 import { tokensText, unknownLimits } from '../model-limits.ts'
 import { field, type WrittenField } from './field.ts'
-import { anyText, duration, flag, kept, optional, text, wholeNumber, words } from './kinds.ts'
+import { anyText, flag, kept, optional, text, timeLimit, wholeNumber, words } from './kinds.ts'
 
 /** The most that a limit on tokens can be. */
 export const tokenLimitMax = 100_000_000
 
 const tokenLimit = wholeNumber({ min: 1, max: tokenLimitMax })
 const { imageTokens: perImage } = unknownLimits
-const timeLimit = optional(duration({ min: 10, max: hourMs }))
 
 export const modelFields = {
   vendor: field(

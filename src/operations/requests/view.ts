@@ -102,6 +102,9 @@ export const requestInFullForm = requestForm.extend({
       started_ms: z.number().min(0).meta({ description: 'From the start of the request.' }),
       first_event_ms: milliseconds,
       duration_ms: z.number().min(0),
+      dropped_betas: z
+        .array(z.string())
+        .meta({ description: 'Betas of the client that the channel left out, by `drop_betas`.' }),
     }),
   ),
   tokens: z.record(z.string(), count).meta({ description: 'By class of price.' }),
@@ -176,6 +179,7 @@ export function viewInFull(
       started_ms: attempt.startedMs,
       first_event_ms: attempt.firstEventMs,
       duration_ms: attempt.durationMs,
+      dropped_betas: [...(attempt.droppedBetas ?? [])],
     })),
     tokens: tokensOf(charge),
     marks: [...(charge?.marks ?? [])],

@@ -68,6 +68,7 @@ interface RowProps {
 
 function AttemptRow({ attempt, endMs, request }: RowProps) {
   const { channel, status, class: name, meaning, blame, next, first_event_ms: first } = attempt
+  const { dropped_betas: dropped } = attempt
   const hasAnswered = name === 'answered' && request.outcome === 'completed'
   return (
     <li>
@@ -93,6 +94,7 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
           </>
         )}
         , took <Duration ms={attempt.duration_ms} />
+        {dropped.length > 0 && `. Betas left out: ${dropped.join(', ')}`}
       </p>
     </li>
   )

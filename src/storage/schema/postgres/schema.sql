@@ -472,6 +472,7 @@ CREATE TABLE channel (
   path TEXT COLLATE "C" NOT NULL DEFAULT '/v1', -- before the path of an endpoint
   query TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
+  drop_betas TEXT COLLATE "C" NOT NULL DEFAULT '', -- names with commas; see channels/catalogue/reach-kinds.ts
   models TEXT COLLATE "C" NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,
   weight INTEGER NOT NULL DEFAULT 1 CHECK (weight >= 1),
@@ -479,6 +480,8 @@ CREATE TABLE channel (
   check_kind TEXT COLLATE "C" NOT NULL DEFAULT 'request' CHECK (check_kind IN ('request', 'models', 'none')),
   override TEXT COLLATE "C" NOT NULL DEFAULT 'enabled' CHECK (override IN ('enabled', 'disabled')),
   output_limit TEXT COLLATE "C", -- fields of requests that bound all billed output, with commas. NULL: those of the format
+  first_event_timeout_ms BIGINT CHECK (first_event_timeout_ms > 0), -- NULL: the model's
+  idle_timeout_ms BIGINT CHECK (idle_timeout_ms > 0), -- NULL: by the model
   -- JSON: model → p50Ms, p95Ms; usual times to the first event, in place of what the gateway would learn.
   baselines TEXT NOT NULL DEFAULT '{}',
   cost TEXT, -- what the operator pays: JSON in the form of the catalogue's `cost:`. NULL: not known

@@ -386,6 +386,7 @@ CREATE TABLE channel (
   path TEXT NOT NULL DEFAULT '/v1', -- before the path of an endpoint
   query TEXT NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
+  drop_betas TEXT NOT NULL DEFAULT '', -- names with commas; see channels/catalogue/reach-kinds.ts
   models TEXT NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,
   weight INTEGER NOT NULL DEFAULT 1 CHECK (weight >= 1),
@@ -393,6 +394,8 @@ CREATE TABLE channel (
   check_kind TEXT NOT NULL DEFAULT 'request' CHECK (check_kind IN ('request', 'models', 'none')),
   override TEXT NOT NULL DEFAULT 'enabled' CHECK (override IN ('enabled', 'disabled')),
   output_limit TEXT, -- fields of requests that bound all billed output, with commas. NULL: those of the format
+  first_event_timeout_ms INTEGER CHECK (first_event_timeout_ms > 0), -- NULL: the model's
+  idle_timeout_ms INTEGER CHECK (idle_timeout_ms > 0), -- NULL: by the model
   -- JSON: model → p50Ms, p95Ms; usual times to the first event, in place of what the gateway would learn.
   baselines TEXT NOT NULL DEFAULT '{}',
   cost TEXT, -- what the operator pays: JSON in the form of the catalogue's `cost:`. NULL: not known
