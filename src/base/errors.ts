@@ -51,7 +51,10 @@ export function refusalOfFault(fault: unknown): Refusal {
     ? refuse(fault.code, 'The gateway cannot reach its store right now. Try again shortly.', {
         'retry-after': '5',
       })
-    : refuse('gateway.internal', 'The gateway has an internal error and has logged it. Try again.')
+    : refuse(
+        'gateway.internal',
+        'The gateway has an internal error and has logged it. Tell its operator the id of this request.',
+      )
 }
 
 /** Thrown where an invariant is broken: a bug in this program, never a caller's error. */

@@ -267,11 +267,14 @@ export function failureInPlaceOf<One extends ClassedAttempt>(
   // What went into a stale connection was no failure.
   const first = earlier.find(({ class: name }) => name !== 'stale')
   if (first?.class === undefined || first.channel === refused.channel) return undefined
-  return passingHealth.has(outcomes[first.class].health) ? first : undefined
+  return isPassing(first.class) ? first : undefined
 }
 
-/** Credential, credit and models do not come back by themselves. */
-const passingHealth: ReadonlySet<Outcome> = new Set(['hard', 'throttle'])
+/** Returns whether a failure may be over soon; credential, credit and models need the operator. */
+export function isPassing(name: OutcomeClass): boolean {
+  const { health } = outcomes[name]
+  return health === 'hard' || health === 'throttle'
+}
 
 /** Only a gateway that stops ends a request to a vendor itself. */
 export function classOfFailure(kind: FailureKind): BrokenClass {

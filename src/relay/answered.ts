@@ -6,7 +6,7 @@
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
-import { outcomes } from '../channels/outcomes.ts'
+import { isPassing, outcomes } from '../channels/outcomes.ts'
 import type { Lease } from '../channels/route.ts'
 import { showsSecret } from '../formats/headers.ts'
 import { readRetryAfterMs, retryAfterOf } from '../formats/rate-headers.ts'
@@ -98,7 +98,7 @@ function passEvent(outcome: VendorErrorOutcome, channel: Channel, nowMs: number)
 /** An error of ours for a vendor's that cannot be shown; how long to wait is the vendor's word. */
 function inPlaceOf({ head, status }: VendorErrorOutcome, nowMs: number): ShownError {
   const restMs = restMsOf(readRetryAfterMs(head, nowMs))
-  return ownError(codeOfStatus(status), retryAfterOf(restMs))
+  return ownError(codeOfStatus(status), { retryAfter: retryAfterOf(restMs) })
 }
 
 function isFaultOfClient({ class: name }: VendorErrorOutcome): boolean {
@@ -122,10 +122,18 @@ export function giveUp(failed: readonly EndedAttempt[], nowMs: number): ShownErr
     if (best === undefined || weightOf(candidate) >= weightOf(best)) best = candidate
   if (best === undefined) return ownError('relay.no_channel_available')
   const { outcome, lease } = best
-  if (outcome.kind !== 'vendor_error') return ownError(outcomes[outcome.class].shows)
+  const isLasting = !failed.some((one) => isPassing(one.outcome.class))
+  if (outcome.kind !== 'vendor_error') return ownError(outcomes[outcome.class].shows, { isLasting })
   const { shows } = outcomes[outcome.class]
   if (shows === 'vendor_error') return passError(outcome, lease.channel, nowMs)
-  return ownError(accountStatuses.has(outcome.status) ? 'relay.upstream_failed' : shows)
+  const code = accountStatuses.has(outcome.status) ? 'relay.upstream_failed' : shows
+  return ownError(code, { isLasting })
+}
+
+/** Says that no channel could be tried, of all that the model has. */
+export function noChannel(channels: readonly Channel[]): ShownError {
+  const isLasting = channels.every(({ override }) => override === 'disabled')
+  return ownError('relay.no_channel_available', { isLasting })
 }
 
 function weightOf({ outcome }: EndedAttempt): number {
@@ -147,6 +155,14 @@ const ownMessages = {
 
 type OwnErrorCode = keyof typeof ownMessages
 
+/** Where a retry cannot help before the operator has acted. */
+const lastingMessages: Readonly<Partial<Record<OwnErrorCode, string>>> = {
+  'relay.upstream_failed':
+    'No channel of this model works until the operator of this gateway acts. Tell the operator.',
+  'relay.no_channel_available':
+    'No channel serves this model until the operator of this gateway adds or enables one. Tell the operator.',
+}
+
 const briefSeconds = '5'
 const hasRetryAfter: ReadonlySet<OwnErrorCode> = new Set([
   'relay.upstream_throttled',
@@ -155,11 +171,21 @@ const hasRetryAfter: ReadonlySet<OwnErrorCode> = new Set([
   'relay.shutting_down',
 ])
 
-function ownError(code: OwnErrorCode, retryAfter = briefSeconds): ShownError {
-  return {
-    kind: 'own_error',
-    refusal: refuse(code, ownMessages[code], headersOf(code, retryAfter)),
-  }
+interface Prospect {
+  readonly retryAfter?: string
+  readonly isLasting?: boolean
+}
+
+function ownError(
+  code: OwnErrorCode,
+  { retryAfter = briefSeconds, isLasting = false }: Prospect = {},
+): ShownError {
+  const lasting = isLasting ? lastingMessages[code] : undefined
+  const refusal =
+    lasting === undefined
+      ? refuse(code, ownMessages[code], headersOf(code, retryAfter))
+      : refuse(code, lasting)
+  return { kind: 'own_error', refusal }
 }
 
 function headersOf(code: OwnErrorCode, retryAfter: string): Record<string, string> | undefined {

@@ -14,7 +14,14 @@ import { readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { AttemptRecord } from '../ledger/ledger.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { AttemptTrace } from '../telemetry/traces.ts'
-import { committed, giveUp, type Answered, type EndedAttempt, type Shown } from './answered.ts'
+import {
+  committed,
+  giveUp,
+  noChannel,
+  type Answered,
+  type EndedAttempt,
+  type Shown,
+} from './answered.ts'
 import { isAnswer, type AttemptOutcome } from './attempt-outcome.ts'
 import { attemptRecord } from './attempt-records.ts'
 import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
@@ -57,8 +64,15 @@ export async function failover(
     tried.push(last)
     if (isOver || clock.monotonic() >= deadlineMs) break
   }
-  const shown = shownOf(tried, client, wallTimeMs(admitted, clock))
+  const shown =
+    tried.length === 0 && !client.isGone
+      ? noChannel(channelsOf(admitted))
+      : shownOf(tried, client, wallTimeMs(admitted, clock))
   return { ...shown, deadlineMs, notes: notesOf(tried, admitted, client) }
+}
+
+function channelsOf({ snapshot, model }: Admitted): readonly Channel[] {
+  return snapshot.channelsByModel.get(model.id) ?? []
 }
 
 /** Leaves out attempts that went into stale connections: the vendor never received them. */

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
 import { assertWhole, namesOperator } from '../support/answers.ts'
+import { switchChannel } from '../support/operations.ts'
 import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
 import { formats, places } from '../support/requests.ts'
 import { failoverDefaults, scenario } from '../support/scenario.ts'
@@ -122,6 +123,33 @@ for (const format of formats) {
         return models[format].every((one) => gateway.grade(main, one) === 'ramp')
       })
       assert.ok(gateway.sandbox.log.records.some(isCheck))
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  test(`the client reads that only the operator can help (${format}), unless a retry may`, async () => {
+    const gateway = await scenario(failoverDefaults)
+    const textFor = async (faults: readonly [string, string]): Promise<string> => {
+      gateway.resetHealth()
+      gateway.sandbox.faults.set(main, faults[0])
+      gateway.sandbox.faults.set(reserve, faults[1])
+      const answer = await gateway.ask({ format, isStream: false })
+      assert.equal(answer.status, 502, answer.text)
+      return answer.text
+    }
+    try {
+      const isLasting = /until the operator of this gateway acts\. Tell the operator/
+      assert.match(await textFor(['error=401', 'error=403']), isLasting)
+      assert.match(await textFor(['error=401', 'not_format=html']), /Try again/)
+      for (const name of [main, reserve])
+        await switchChannel(gateway.context, { channel: name, override: 'disabled' })
+      await gateway.app.refresh()
+      const answer = await gateway.ask({ format, isStream: false })
+      assert.equal(answer.status, 503)
+      assert.match(answer.text, /No channel serves this model until the operator/)
+      assert.doesNotMatch(answer.text, /try again/i)
+      assert.equal(answer.headers['retry-after'], undefined)
     } finally {
       await gateway.close()
     }
