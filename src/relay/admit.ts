@@ -228,7 +228,7 @@ function insufficientBalance(
   const figures =
     `balance ${formatUsd(balancePicos)} USD${line}, ` +
     `of which ${formatUsd(heldPicos)} USD is held for running requests`
-  if (read === undefined || spendablePicos <= 0n)
+  if (read === undefined)
     return isHeldOnly
       ? refuse('ledger.balance_held', `All of the balance is held: ${figures}.`, retrySoon)
       : refuse(

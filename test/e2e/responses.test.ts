@@ -171,7 +171,7 @@ test('a refusal for the balance names the field that limits a response', async (
   for (const [{ key }, message] of [
     [one, /The largest max_output_tokens that the balance covers for this request is \d+\./],
     [least, /It does not cover this request with any max_output_tokens\. Top up the account\./],
-    [none, /The balance is used up: [^.]*\. Top up the account\./],
+    [none, /balance 0 USD.*with any max_output_tokens\. Top up the account\./],
   ] as const) {
     const refused = await send(gateway.url + responsesPath, {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
