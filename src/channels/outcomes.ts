@@ -12,6 +12,7 @@ import type { Outcome } from './health/health-event.ts'
 /** No answer at all. `timeout` is a limit of the channel's own; the last three come from the gateway. */
 export type BrokenClass =
   | 'connect'
+  | 'address'
   | 'tls'
   | 'reset'
   | 'protocol'
@@ -150,6 +151,14 @@ export const outcomes = {
     meaning: 'The gateway could not connect to the vendor.',
     mayHaveCost: false,
   },
+  address: {
+    ...lost,
+    examples: 'a name that leads to an address which is not public, without `allow_private`',
+    meaning:
+      "The name of the channel's address leads where it must not: into a private network without `allow_private`, or in plain text to the internet.",
+    health: 'config',
+    mayHaveCost: false,
+  },
   tls: {
     ...lost,
     examples: 'a certificate that cannot be trusted, which lasts as long as a refused credential',
@@ -224,6 +233,8 @@ export function isOutcomeClass(name: string): name is OutcomeClass {
   return Object.hasOwn(outcomes, name)
 }
 
+const unreachable: ReadonlySet<OutcomeClass> = new Set(['connect', 'address', 'tls'])
+
 /** What decides, beside the class, what the channel's health learns. */
 interface Circumstances {
   /** No model makes an answer for the exchange. */
@@ -238,7 +249,7 @@ interface Circumstances {
  * be reached, or it refuses the credential.
  */
 export function healthOf(name: OutcomeClass, { isFree, status }: Circumstances): Outcome {
-  const isTrueOfAll = name === 'connect' || name === 'tls' || status === 401
+  const isTrueOfAll = unreachable.has(name) || status === 401
   return isFree && !isTrueOfAll ? 'nobody' : outcomes[name].health
 }
 

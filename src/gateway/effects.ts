@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Random } from '../base/random.ts'
 import type { Secret } from '../base/secret.ts'
 import type { TracePoint } from '../relay/stages.ts'
+import type { Resolve } from '../http/client/checked-lookup.ts'
 import type { Database } from '../storage/database.ts'
 import type { MetricsReport } from '../telemetry/united-metrics.ts'
 
@@ -44,6 +45,8 @@ export interface Effects {
   readonly storePagesMax?: number
   /** Replaces the time of a PostgreSQL server in tests. */
   readonly readStoreTime?: () => number
+  /** Replaces the look-up of vendors' names in tests. */
+  readonly resolve?: Resolve
   /** Replaces the folder of the built console and account page. */
   readonly siteFolder?: string
 }

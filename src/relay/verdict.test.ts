@@ -126,6 +126,10 @@ const rows: Readonly<Record<string, Row>> = {
     outcome: broken('connect', { isUnsent: true }),
     cells: always('failover', 'hard'),
   },
+  'a name that leads where it must not': {
+    outcome: broken('address', { isUnsent: true }),
+    cells: always('failover', 'config'),
+  },
   'a certificate that cannot be trusted': {
     outcome: broken('tls', { isUnsent: true }),
     cells: always('failover', 'config'),
@@ -239,7 +243,7 @@ test('a request that another vendor-side model may take goes there, and blames n
 })
 
 test('a free operation blames a channel only for connection and credential', () => {
-  const telling = ['connect', 'tls']
+  const telling = ['connect', 'address', 'tls']
   for (const context of contexts)
     for (const [name, { outcome }] of Object.entries(rows)) {
       const { next, blame } = judge(outcome, context)

@@ -868,6 +868,8 @@ channels: { c: { vendor: beta, url: "${url}", credential: env:ALPHA_KEY, models:
     'http://100.64.0.1',
     'http://[fd00::1]',
     'https://[::ffff:10.1.2.3]',
+    'http://vllm.internal',
+    'https://model-server',
   ]
   for (const url of addresses) {
     assert.deepEqual(mistakesOf(await apply(file(url))), [
@@ -881,7 +883,8 @@ channels: { c: { vendor: beta, url: "${url}", credential: env:ALPHA_KEY, models:
   for (const url of [
     'http://127.0.0.1:9100',
     'http://[::1]',
-    'http://vllm.internal',
+    'http://localhost:9100',
+    'https://vendor.example',
     'https://8.8.8.8',
   ])
     assert.equal((await apply(file(url))).kind, 'applied', url)

@@ -18,6 +18,7 @@ import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { AuditView } from '../../src/operations/store/audit-forms.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
+import type { Resolve } from '../../src/http/client/checked-lookup.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { parseStoreLocation } from '../../src/storage/location.ts'
 import { loadMasterKey } from '../../src/storage/master-key.ts'
@@ -67,6 +68,8 @@ export interface ScenarioOptions {
   readonly onTracePoint?: (point: TracePoint, exchangeId: string) => void
   /** A disk that is full when the store has this many pages of 4 KB. */
   readonly storePagesMax?: number
+  /** Replaces the look-up of vendors' names. */
+  readonly resolve?: Resolve
   /** The folder of the built console and account page. */
   readonly siteFolder?: string
 }
@@ -291,6 +294,7 @@ async function withGateway(
     },
     ...(clock === undefined ? {} : { readStoreTime: () => clock.now() }),
     ...(options.storePagesMax === undefined ? {} : { storePagesMax: options.storePagesMax }),
+    ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
     ...(options.siteFolder === undefined ? {} : { siteFolder: options.siteFolder }),
   })
   opened.defer(() => app.close())

@@ -1,5 +1,6 @@
 /** Which addresses a channel may have. Pure: it looks no name up. */
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { kindOfAddress, type AddressKind } from '../../base/address-kind.ts'
 import { isLocalHost } from '../../base/local-host.ts'
 
 /**
@@ -33,15 +34,18 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-const unusable = new BlockList()
-unusable.addSubnet('0.0.0.0', 8, 'ipv4')
-unusable.addSubnet('169.254.0.0', 16, 'ipv4')
-unusable.addSubnet('224.0.0.0', 3, 'ipv4')
-unusable.addAddress('::', 'ipv6')
-unusable.addSubnet('fe80::', 10, 'ipv6')
-unusable.addSubnet('ff00::', 8, 'ipv6')
+const unusable: ReadonlySet<AddressKind> = new Set(['unusable', 'link_local'])
 
 function isUnusable(host: string): boolean {
-  const family = isIP(host)
-  return family !== 0 && unusable.check(host, family === 4 ? 'ipv4' : 'ipv6')
+  return isIP(host) !== 0 && unusable.has(kindOfAddress(host))
+}
+
+/**
+ * Whether an address surely is on the operator's own network, by its host alone. What other names lead to is
+ * seen where they connect.
+ */
+export function isOnOwnNetwork(url: URL): boolean {
+  const host = hostOf(url)
+  if (isIP(host) !== 0) return kindOfAddress(host) === 'private'
+  return isLocalHost(host) && !/(^|\.)localhost$/.test(host)
 }

@@ -276,6 +276,6 @@ export const channelFields = {
   allowPrivate: field(
     'allow_private',
     usually(false, flag()),
-    '`true` for an address on your own network, such as `http://10.0.0.7:8000`. Without it such an address is refused. Addresses of the same machine and names need nothing.',
+    '`true` for an address on your own network, such as `http://10.0.0.7:8000`. Without it such an address is refused, and so is a name that leads to one. Addresses of the same machine need nothing.',
   ),
 }

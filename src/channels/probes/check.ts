@@ -12,7 +12,7 @@ import { readableBody } from '../../http/client/content-encoding.ts'
 import { sendDecoding } from '../../http/client/decoded-answer.ts'
 import type { Usage } from '../../metering/usage.ts'
 import type { Channel, Vendor } from '../channel.ts'
-import { classOfFailure, outcomes } from '../outcomes.ts'
+import { classOfFailure, outcomes, type BrokenClass } from '../outcomes.ts'
 import { reachOf } from '../reach.ts'
 import type { Form, Outcome } from '../health/health-event.ts'
 import { readRetryAfterMs } from '../../formats/rate-headers.ts'
@@ -42,6 +42,8 @@ export interface CheckResult {
   readonly durationMs: number
   /** HTTP status, or undefined where no answer came. */
   readonly status: number | undefined
+  /** Why no answer came, where the connection failed. */
+  readonly failure?: BrokenClass
   /** The wait that the vendor requested with a throttle. */
   readonly retryAfterMs?: number | undefined
   /** The vendor's own counts for a real request. */
@@ -123,7 +125,10 @@ function sendOnce(
         const waitedMs = clock.monotonic() - sentMs
         if (isStaleConnection(failure, { hasHead: head !== undefined, waitedMs }))
           finish('stale_connection')
-        else finish({ outcome: outcomes[classOfFailure(failure.kind)].health })
+        else {
+          const name = classOfFailure(failure.kind)
+          finish({ outcome: outcomes[name].health, failure: name })
+        }
       },
     }
     const bounds = { receiver, bytesMax: answerBytesMax }
@@ -146,7 +151,7 @@ interface CheckAnswer {
   readonly body: Buffer
 }
 
-type Judged = Pick<CheckResult, 'outcome' | 'retryAfterMs' | 'usage'>
+type Judged = Pick<CheckResult, 'outcome' | 'failure' | 'retryAfterMs' | 'usage'>
 
 /** Only an answer of the format passes: a page with status 200 proves nothing. */
 function judgeCheck(

@@ -33,11 +33,12 @@ interface Below {
 
 export async function openRelaying(opening: Opening, below: Below): Promise<Relaying> {
   const { config, effects, opened, onError, telemetry } = opening
-  const { clock, onTracePoint } = effects
+  const { clock, onTracePoint, resolve } = effects
   const { store } = below.money
   const { authenticate, running } = below.callers
   const traces = await openTraces(opening)
-  const upstream = new UpstreamPools({ connectTimeoutMs: config.connectTimeoutMs, clock })
+  const { connectTimeoutMs } = config
+  const upstream = new UpstreamPools({ connectTimeoutMs, clock, ...(resolve && { resolve }) })
   const channels = await openChannels(opening, below, upstream)
   opened.defer(() => store.ledger.close())
   const watchdog = createWatchdog(clock)

@@ -5,13 +5,14 @@
  *
  *     connecting ─▶ busy ─▶ idle ─▶ busy …      closed is final and can follow every state
  */
-import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
+import { isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { minuteMs } from '../../base/clock.ts'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
 import { bytesOf, piecesOf } from '../wire/message-writer.ts'
 import { ResponseReader } from '../wire/response-reader.ts'
+import { AddressRefused } from './checked-lookup.ts'
 import type { RoundTrip, RoundTripConnection } from './round-trip.ts'
 import { isStaleConnection, type FailureKind } from './upstream.ts'
 
@@ -39,6 +40,8 @@ export interface ConnectionPool {
   /** Name or address, without the brackets of a URL. */
   readonly host: string
   readonly port: number
+  /** Refuses addresses that the name must not lead to. */
+  readonly lookup: LookupFunction
   /** Of the last handshake: it makes the next one shorter. */
   tlsSession: Buffer | undefined
   /** Takes back an idle connection that can be used again. */
@@ -154,10 +157,11 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   }
 
   #open(): Socket {
-    const { host, port, isTls } = this.#pool
+    const { host, port, isTls, lookup } = this.#pool
     const options = {
       host,
       port,
+      lookup,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: tcpKeepAliveDelayMs,
@@ -338,5 +342,6 @@ const certificateCode =
   /^(ERR_TLS_CERT|CERT|CRL|UNABLE_|DEPTH_|SELF_SIGNED|INVALID_|PATH_LENGTH|HOSTNAME_|ERROR_IN_)/
 
 function classifyConnectError(error: Error & { readonly code?: string }): FailureKind {
+  if (error instanceof AddressRefused) return 'address'
   return certificateCode.test(error.code ?? '') ? 'tls' : 'connect'
 }

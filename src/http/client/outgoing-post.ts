@@ -4,12 +4,13 @@
  * `lookup` option is. Invariant: no connection is opened to an address that is not allowed, whatever a name
  * resolves to at that moment; no redirect is followed; no attempt lasts longer than its time limit.
  */
-import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import { request as plainRequest, type IncomingMessage } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP, type BlockList } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import { kindOfAddress } from '../../base/address-kind.ts'
 import { buildIpRanges, isInRanges, readAddress } from '../../base/ip-address.ts'
+import { AddressRefused, checkedLookup, resolveBySystem, type Resolve } from './checked-lookup.ts'
 
 interface OutgoingPost {
   readonly url: string
@@ -28,11 +29,6 @@ type PostResult =
 
 export type SendPost = (post: OutgoingPost) => Promise<PostResult>
 
-type Resolve = (
-  host: string,
-  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
-) => void
-
 export interface OutgoingPostOptions {
   readonly clock: Clock
   readonly timeoutMs: number
@@ -41,36 +37,6 @@ export interface OutgoingPostOptions {
   /** Replaces the name look-up in tests. */
   readonly resolve?: Resolve
 }
-
-/**
- * IPv4 networks that are not public: the special-purpose registry of IANA (read 2026-11-23), multicast
- * and reserved networks.
- */
-const notPublicIpv4 = buildIpRanges([
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/3',
-])
-
-/**
- * Public IPv6 addresses are in here. Outside of it are loopback, link-local, unique local and multicast
- * addresses, networks that translate to IPv4 (64:ff9b::/96, ::ffff:0:0:0/96), and unassigned ones.
- */
-const publicIpv6 = buildIpRanges(['2000::/3'])
-
-/** … but for these: protocol assignments with Teredo, documentation, and 6to4. */
-const notPublicIpv6 = buildIpRanges(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 
 /** What is read of an answer's body before the connection is closed. */
 const answerBytesMax = 16_384
@@ -87,10 +53,6 @@ export function createOutgoingPost(options: OutgoingPostOptions): SendPost {
 interface AddressRules {
   readonly allowed: BlockList
   readonly resolve: Resolve
-}
-
-function resolveBySystem(host: string, done: Parameters<Resolve>[1]): void {
-  systemLookup(host, { all: true }, done)
 }
 
 function sendPost(
@@ -116,21 +78,7 @@ function sendPost(
         'content-length': String(Buffer.byteLength(body)),
         connection: 'close',
       },
-      lookup: (name, { all }, done) =>
-        rules.resolve(name, (error, addresses) => {
-          // With an error there are no addresses.
-          if (error !== null) {
-            done(error, '')
-            return
-          }
-          const [first] = addresses
-          const reason = addresses.map(({ address }) => addressFault(address, isTls, rules))
-          const refusal = reason.find((one) => one !== undefined)
-          if (first === undefined) done(new Error('the name has no address'), '')
-          else if (refusal !== undefined) done(new AddressRefused(refusal), '')
-          else if (all === true) done(null, [...addresses])
-          else done(null, first.address, first.family)
-        }),
+      lookup: checkedLookup(rules.resolve, (address) => addressFault(address, isTls, rules)),
     })
     const timer = clock.after(timeoutMs, () => {
       finish({ kind: 'failed', reason: `no answer within ${timeoutMs / 1_000} s` })
@@ -151,20 +99,11 @@ function addressFault(
   isTls: boolean,
   { allowed }: AddressRules,
 ): string | undefined {
-  const plain = readAddress(address)
-  if (isInRanges(allowed, plain)) return undefined
-  if (plain === undefined || !isPublic(plain))
+  if (isInRanges(allowed, readAddress(address))) return undefined
+  if (kindOfAddress(address) !== 'public')
     return 'the address is not public; list its network in alert_networks if it is yours'
   return isTls ? undefined : 'the URL must begin with https://'
 }
-
-/** Takes an address as `readAddress` spells it: one that maps IPv4 into IPv6 counts as IPv4. */
-function isPublic(address: string): boolean {
-  if (isIP(address) === 4) return !isInRanges(notPublicIpv4, address)
-  return isInRanges(publicIpv6, address) && !isInRanges(notPublicIpv6, address)
-}
-
-class AddressRefused extends Error {}
 
 function reasonOf(error: Error): string {
   if (error instanceof AddressRefused) return error.message

@@ -3,7 +3,8 @@
  * most recently used connection serves next, so that idle ones time out. No exchange waits for another: one
  * more than allowed is refused. This file knows no format, no verdict and no timeout but that of connecting.
  */
-import { connect } from 'node:net'
+import { connect, type LookupFunction } from 'node:net'
+import { kindOfAddress } from '../../base/address-kind.ts'
 import { systemClock, type Clock } from '../../base/clock.ts'
 import { createWatchdog } from '../../base/watchdog.ts'
 import { requestHead } from '../wire/message-writer.ts'
@@ -13,6 +14,7 @@ import {
   type ConnectionPool,
   type OpenSocket,
 } from './connection.ts'
+import { checkedLookup, resolveBySystem, type Resolve } from './checked-lookup.ts'
 import { RoundTrip } from './round-trip.ts'
 import type {
   FailureKind,
@@ -34,6 +36,8 @@ export interface UpstreamOptions {
   readonly clock?: Clock
   /** Opens connections without TLS; a simulation replaces it. */
   readonly openSocket?: OpenSocket
+  /** Replaces the name look-up in tests. */
+  readonly resolve?: Resolve
 }
 
 interface PoolStats {
@@ -50,11 +54,13 @@ export class UpstreamPools implements Upstream {
   readonly #pools = new Map<string, ChannelPool[]>()
   readonly #connectionsMax: number
   readonly #parts: ConnectionParts
+  readonly #resolve: Resolve
   #isClosed = false
 
   constructor(options: UpstreamOptions) {
     const clock = options.clock ?? systemClock
     this.#connectionsMax = options.maxConnectionsPerChannel ?? defaultConnectionsMax
+    this.#resolve = options.resolve ?? resolveBySystem
     this.#parts = {
       watchdog: createWatchdog(clock),
       monotonic: () => clock.monotonic(),
@@ -130,20 +136,48 @@ export class UpstreamPools implements Upstream {
   }
 
   /** A channel whose address has changed has two pools until the old one is idle. */
-  #findPool({ name, url }: UpstreamTarget): ChannelPool | undefined {
+  #findPool(target: UpstreamTarget): ChannelPool | undefined {
+    const { name, url } = target
     const ofChannel = this.#pools.get(name) ?? []
-    for (const pool of ofChannel) if (pool.url === url) return pool
+    for (const pool of ofChannel) if (pool.isFor(target)) return pool
     const base = URL.parse(url)
     if (base === null || (base.protocol !== 'https:' && base.protocol !== 'http:')) return undefined
-    const connectionsMax = this.#connectionsMax
-    const pool = new ChannelPool(base, { url, connectionsMax, parts: this.#parts })
+    const pool = new ChannelPool(base, {
+      target,
+      connectionsMax: this.#connectionsMax,
+      parts: this.#parts,
+      resolve: this.#resolve,
+    })
     this.#pools.set(name, [...ofChannel, pool])
     return pool
   }
 }
 
+/**
+ * Returns why a channel must not connect to an address of its name. Who can change what a name leads to could
+ * otherwise reach hosts behind the gateway with it, or read a credential that is sent in plain text.
+ */
+function addressFault(
+  address: string,
+  name: string,
+  { isTls, allowPrivate }: { readonly isTls: boolean; readonly allowPrivate: boolean },
+): string | undefined {
+  const kind = kindOfAddress(address)
+  if (kind === 'public') return isTls ? undefined : 'plain http to a public address'
+  if (kind === 'unusable') return 'an address that no vendor can have'
+  const isMeant = kind === 'loopback' && /(^|\.)localhost$/.test(name)
+  return isMeant || allowPrivate ? undefined : 'an address that is not public'
+}
+
+interface PoolOptions {
+  readonly target: UpstreamTarget
+  readonly connectionsMax: number
+  readonly parts: ConnectionParts
+  readonly resolve: Resolve
+}
+
 class ChannelPool implements ConnectionPool {
-  readonly url: string
+  readonly #target: UpstreamTarget
   readonly connections = new Set<Connection>()
   readonly idle: Connection[] = []
   readonly isTls: boolean
@@ -153,26 +187,26 @@ class ChannelPool implements ConnectionPool {
   readonly hostHeader: string
   readonly basePath: string
   readonly parts: ConnectionParts
+  readonly lookup: LookupFunction
   tlsSession: Buffer | undefined
   readonly #connectionsMax: number
   #isRetired = false
 
-  constructor(
-    base: URL,
-    pool: {
-      readonly url: string
-      readonly connectionsMax: number
-      readonly parts: ConnectionParts
-    },
-  ) {
-    this.url = pool.url
+  constructor(base: URL, { target, connectionsMax, parts, resolve }: PoolOptions) {
+    this.#target = target
     this.isTls = base.protocol === 'https:'
     this.host = base.hostname.replace(/^\[(.*)\]$/, '$1')
     this.port = base.port === '' ? (this.isTls ? 443 : 80) : Number(base.port)
     this.hostHeader = base.host
     this.basePath = base.pathname.replace(/\/+$/, '')
-    this.parts = pool.parts
-    this.#connectionsMax = pool.connectionsMax
+    this.parts = parts
+    this.#connectionsMax = connectionsMax
+    const rules = { isTls: this.isTls, allowPrivate: target.allowPrivate === true }
+    this.lookup = checkedLookup(resolve, (address, name) => addressFault(address, name, rules))
+  }
+
+  isFor({ url, allowPrivate }: UpstreamTarget): boolean {
+    return this.#target.url === url && this.#target.allowPrivate === allowPrivate
   }
 
   take(): Connection | undefined {

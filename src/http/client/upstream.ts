@@ -13,6 +13,8 @@ export interface Upstream {
 export interface UpstreamTarget {
   readonly url: string
   readonly name: string
+  /** Its name may lead to an address that is not public. */
+  readonly allowPrivate?: boolean
 }
 
 export interface UpstreamRequest {
@@ -59,8 +61,11 @@ export interface UpstreamHead {
   header(name: string): string | undefined
 }
 
-/** `aborted` means that the gateway closed its connections under a running exchange. */
-export type FailureKind = 'connect' | 'tls' | 'reset' | 'protocol' | 'aborted'
+/**
+ * `address` means that the name leads where it must not; `aborted`, that the gateway closed its connections
+ * under a running exchange.
+ */
+export type FailureKind = 'connect' | 'address' | 'tls' | 'reset' | 'protocol' | 'aborted'
 
 export interface UpstreamFailure {
   readonly kind: FailureKind

@@ -4,11 +4,10 @@
  * theirs. It reads no store.
  */
 import type { z } from 'zod'
-import { buildIpRanges, isInRanges } from '../../base/ip-address.ts'
 import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
 import { withoutDate } from '../../channels/model-names.ts'
-import { hostOf } from '../../channels/catalogue/channel-address.ts'
+import { isOnOwnNetwork } from '../../channels/catalogue/channel-address.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
@@ -117,26 +116,17 @@ function checkMessagesModel(id: string, { operations, prices }: ModelEntry, comp
     complain(['models', id, 'price'], 'output is missing: a model of the messages format needs it')
 }
 
-const privateRanges = buildIpRanges([
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '100.64.0.0/10',
-  'fc00::/7',
-])
-
 function checkAddress(
   name: string,
   { url, path, allowPrivate }: ChannelEntry,
   complain: Complain,
 ): void {
-  const host = hostOf(new URL(url))
   if (url.endsWith('/v1') && path.startsWith('/v1'))
     complain(
       ['channels', name, 'url'],
       'must end before /v1, which the gateway appends; write path: "" for an address that has it',
     )
-  if (!allowPrivate && isInRanges(privateRanges, host))
+  if (!allowPrivate && isOnOwnNetwork(new URL(url)))
     complain(
       ['channels', name, 'url'],
       'is an address in a private network; add allow_private: true if that is meant',

@@ -2,6 +2,7 @@
 import { InvariantError } from '../../base/errors.ts'
 import type { Channel, Vendor } from '../../channels/channel.ts'
 import type { Outcome } from '../../channels/health/health-event.ts'
+import type { BrokenClass } from '../../channels/outcomes.ts'
 import type { ForwardedOperation } from '../../formats/format.ts'
 import type { Usage } from '../../metering/usage.ts'
 
@@ -16,6 +17,7 @@ export type RunCheck = (check: {
   readonly outcome: Outcome
   readonly durationMs: number
   readonly status: number | undefined
+  readonly failure?: BrokenClass
   readonly usage?: Usage | undefined
 }>
 

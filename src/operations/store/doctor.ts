@@ -7,6 +7,7 @@ import { listKeys } from '../../access/key-store.ts'
 import { listAccounts } from '../../ledger/account-store.ts'
 import { listStates } from '../../channels/cluster/channel-states.ts'
 import { checkOperation } from '../../channels/offer.ts'
+import type { BrokenClass } from '../../channels/outcomes.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
 import { formatOf } from '../../formats/registry.ts'
 import { GatewayError } from '../../base/errors.ts'
@@ -208,7 +209,10 @@ async function examineVendors(
       }
       const operation = checkOperation(formatOf(vendor.format), snapshot.models.get(model), nowMs)
       const check = { vendor, channel, model, operation, by: 'models' } as const
-      const { outcome, durationMs, status } = await runCheck(check)
+      const { outcome, durationMs, status, failure } = await runCheck(check)
+      const unreached = failure && unreachedTexts[failure]
+      if (unreached !== undefined)
+        return problem('vendors', `Channel ${channel.name}: ${unreached}`)
       if (outcome === 'config') {
         const message = `Channel ${channel.name}: the vendor refuses the credential (${status}). Put a valid one in the catalogue and apply it.`
         return problem('vendors', message)
@@ -227,6 +231,12 @@ async function examineVendors(
         : advice('vendors', `Channel ${channel.name} answers in ${took} with status ${status}.`)
     }),
   )
+}
+
+const unreachedTexts: { readonly [Class in BrokenClass]?: string } = {
+  address:
+    'its name leads to an address that is not public, or in plain text to one that is. If that address is on your own network, add allow_private: true.',
+  tls: 'its certificate cannot be trusted. Check the address, the proxy and the clock.',
 }
 
 async function examineAccess(context: OperationContext): Promise<readonly Finding[]> {

@@ -1,0 +1,27 @@
+/** What one request through the pools comes to: `end` with its body, or the kind of its failure. */
+import type { UpstreamPools } from '../../src/http/client/pool.ts'
+import type { UpstreamRequest, UpstreamTarget } from '../../src/http/client/upstream.ts'
+
+export function outcomeOf(
+  upstream: UpstreamPools,
+  target: UpstreamTarget,
+): Promise<{ readonly kind: string; readonly body: string }> {
+  return new Promise((resolve) => {
+    let body = ''
+    const request: UpstreamRequest = {
+      method: 'GET',
+      path: '/v1/models',
+      headers: [],
+      body: undefined,
+    }
+    upstream.send(target, request, {
+      onHead: () => undefined,
+      onData(chunk) {
+        body += chunk.toString('latin1')
+        return true
+      },
+      onEnd: () => resolve({ kind: 'end', body }),
+      onFailure: ({ kind }) => resolve({ kind, body }),
+    })
+  })
+}
