@@ -30,6 +30,7 @@ const sections: Readonly<Record<string, readonly CommandRow[]>> = {
 const groups = {
   price: 'list prices, or import them from a public list',
   channel: 'show, check, enable and disable channels',
+  cache: "see how much input came from vendors' prompt caches",
   account: 'manage accounts: balance, limits, statement',
   key: 'manage keys (cr_…) for model requests',
   token: 'manage read-only tokens (ro_…) for /v1/usage',

@@ -7,7 +7,7 @@ import { zeroPicos, type Picos } from '../base/money.ts'
 import { toAnswerStateRows, type AnswerStateRow } from './answer-state-store.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { ExchangeRecord } from './ledger.ts'
-import { cacheWriteTokens } from './report-day.ts'
+import { cacheWriteTokens, promptTokens } from './report-day.ts'
 import { formatAttempts } from './stored-attempts.ts'
 import { formatUsage } from './stored-usage.ts'
 
@@ -92,12 +92,18 @@ export const indexOf = {
 export interface EndedExchange {
   readonly row: ExchangeRow
   /** The tokens that its figures count; zeros without a usage. */
-  readonly tokens: readonly [input: number, output: number, cache: number, cacheWrite: number]
+  readonly tokens: readonly [
+    input: number,
+    output: number,
+    cache: number,
+    cacheWrite: number,
+    prompt: number,
+  ]
   /** Absent where the answer has made none. */
   readonly states?: readonly AnswerStateRow[]
 }
 
-const noTokens = [0, 0, 0, 0] as const
+const noTokens = [0, 0, 0, 0, 0] as const
 
 export function toEndedExchange(record: ExchangeRecord): EndedExchange {
   const { usage } = record
@@ -133,8 +139,9 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
   const states = statesOf(record)
   if (usage === undefined) return { row, tokens: noTokens, ...states }
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  const tokens = [inputTokens, outputTokens, cacheTokens, cacheWriteTokens(usage)] as const
-  return { row, tokens, ...states }
+  const cacheWrite = cacheWriteTokens(usage)
+  const prompt = promptTokens(usage)
+  return { row, tokens: [inputTokens, outputTokens, cacheTokens, cacheWrite, prompt], ...states }
 }
 
 function statesOf(record: ExchangeRecord): Pick<EndedExchange, 'states'> {

@@ -3,7 +3,7 @@
  * writes the table and what audits it. A figure of an exchange that is not charged counts too.
  */
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
-import type { Usage } from '../metering/usage.ts'
+import { promptTokensOf, type Usage } from '../metering/usage.ts'
 import type { Row } from '../storage/database.ts'
 import { parseUsage } from './stored-usage.ts'
 import { readPicos, type Figures } from './usage.ts'
@@ -31,6 +31,7 @@ export const reportCountColumns = [
   'output_tokens' as const,
   'cache_read_tokens' as const,
   'cache_write_tokens' as const,
+  'prompt_tokens' as const,
   ...firstEventColumns,
 ]
 
@@ -57,6 +58,12 @@ export function cacheWriteTokens({ parts, reported }: Usage): number {
   return Math.min(tokens, reported.cacheTokens)
 }
 
+/** All input that the vendor has counted, from its cache or not: formats count it apart, or inside. */
+export function promptTokens({ parts, reported }: Usage): number {
+  const counted = parts.reduce((sum, part) => sum + promptTokensOf(part), 0)
+  return Math.min(counted, reported.inputTokens + reported.cacheTokens)
+}
+
 /** What the figures need of an exchange. */
 export interface ReportedExchange {
   readonly ending: string
@@ -72,6 +79,8 @@ export interface ReportedExchange {
     readonly cache: number
     /** Of `cache`. */
     readonly cacheWrite: number
+    /** All input, that of the cache too. */
+    readonly prompt: number
   }
 }
 
@@ -109,6 +118,7 @@ export function addExchange(
   figures.output_tokens += tokens.output
   figures.cache_read_tokens += tokens.cache - tokens.cacheWrite
   figures.cache_write_tokens += tokens.cacheWrite
+  figures.prompt_tokens += tokens.prompt
   const bucket = firstEventColumns[firstEventBucket(exchange.firstEventMs) ?? -1]
   if (bucket !== undefined) figures[bucket]++
   const add = (column: (typeof reportAmountColumns)[number], amount: Picos): void => {
@@ -169,6 +179,7 @@ export function readReportedExchange(row: Row): ReportedExchange {
       output: parsed?.reported.outputTokens ?? 0,
       cache: parsed?.reported.cacheTokens ?? 0,
       cacheWrite: parsed === undefined ? 0 : cacheWriteTokens(parsed),
+      prompt: parsed === undefined ? 0 : promptTokens(parsed),
     },
   }
 }

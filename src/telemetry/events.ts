@@ -115,13 +115,14 @@ class EventReporter {
   }
 
   exchangeEnded(summary: ExchangeSummary): void {
-    const { vendor, model, operation, ending, durationMs, firstEventMs, tokens } = summary
+    const { vendor, model, channel = '', operation, ending, durationMs } = summary
+    const { firstEventMs, tokens } = summary
     this.#metrics.exchanges.add(1, vendor, model, operation, ending, String(summary.status))
     this.#metrics.exchangeSeconds.add(durationMs / 1_000, vendor, model, operation)
     if (firstEventMs !== undefined)
       this.#metrics.exchangeFirstEventSeconds.add(firstEventMs / 1_000, vendor, model)
     for (const tokenClass in tokens)
-      this.#metrics.tokens.add(tokens[tokenClass] ?? 0, vendor, model, tokenClass)
+      this.#metrics.tokens.add(tokens[tokenClass] ?? 0, vendor, model, channel, tokenClass)
     this.#metrics.chargedPicos.add(Number(summary.amountPicos), vendor)
     if (summary.operatorCostPicos > 0n)
       this.#metrics.operatorCostUsd.inc({ vendor }, usdNumber(summary.operatorCostPicos))

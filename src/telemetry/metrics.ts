@@ -70,7 +70,7 @@ export function createMetrics() {
     tokens: createTally(registry, {
       name: 'turnpike_tokens_total',
       help: 'Tokens of answers by the class that has a price: input, output, cache_read and so on.',
-      labelNames: ['vendor', 'model', 'class'],
+      labelNames: ['vendor', 'model', 'channel', 'class'],
     }),
     exchangeSeconds: createSamples(registry, {
       name: 'turnpike_exchange_duration_seconds',

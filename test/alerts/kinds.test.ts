@@ -83,6 +83,20 @@ async function askWithLongPrompts({ gateway }: World, sandbox: string): Promise<
     await gateway.ask({ format: 'messages', isStream: false, prompt, sandbox })
 }
 
+/** Requests of 100 KB; the vendor counts what it is told. */
+async function askWithTokens(
+  { gateway }: World,
+  { input, cached }: { readonly input: number; readonly cached: number },
+  requests: number,
+): Promise<void> {
+  const prompt = 'x'.repeat(100_000)
+  const sandbox = `input=${input}; cached=${cached}`
+  for (let count = 0; count < requests; count++) {
+    const { status } = await gateway.ask({ format: 'messages', isStream: false, prompt, sandbox })
+    assert.equal(status, 200)
+  }
+}
+
 function channelCase(fault: string, subject: string, facts: Case['facts']): Case {
   return {
     what: `the vendor answers ${fault}`,
@@ -223,6 +237,20 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
       },
       facts: { channel: main, ratio: 3 },
       end: (world) => askWithLongPrompts(world, 'input=1200'),
+    },
+  ],
+  'channel.cache_fallen': [
+    {
+      what: 'less than half of the usual input comes from the cache',
+      options: { account: { balance_usd: '1000' } },
+      async cause(world) {
+        await askWithTokens(world, { input: 30_000, cached: 70_000 }, 12)
+        world.clock.jumpWallTime(24 * 3_600_000)
+        await askWithTokens(world, { input: 70_000, cached: 30_000 }, 2)
+        return place
+      },
+      facts: { channel: main, models: ['large-1'], hit_rate: 0.3, week_hit_rate: 0.7 },
+      end: (world) => askWithTokens(world, { input: 10_000, cached: 90_000 }, 2),
     },
   ],
   'model.reserve_only': [

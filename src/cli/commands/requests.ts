@@ -5,7 +5,7 @@ import type { Page } from '../../operations/paging.ts'
 import type { RequestView } from '../../operations/requests/view.ts'
 import { allColumnsOf, tableOf } from '../columns.ts'
 import { shown, write } from '../command.ts'
-import { callRow, runRow, type CommandRow } from '../row.ts'
+import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 import { periodHints } from '../since.ts'
 
 export const reportCommand: CommandRow = runRow(reportEndpoints.report, {
@@ -25,6 +25,10 @@ export const reportCommand: CommandRow = runRow(reportEndpoints.report, {
 })
 
 export const requestCommands: readonly CommandRow[] = [
+  listRow(reportEndpoints.caches, {
+    words: 'cache list',
+    empty: 'No channel has had input today or in the week before.',
+  }),
   callRow(requestEndpoints.show, {
     words: 'request show',
     hints: { request: { flags: '<id>' } },

@@ -76,7 +76,7 @@ export class ReportBooking {
 
   add(exchange: EndedExchange): void {
     const { row, tokens } = exchange
-    const [input, output, cache, cacheWrite] = tokens
+    const [input, output, cache, cacheWrite, prompt] = tokens
     const { figures, accountId, keyId } = this.#reportOf(exchange)
     addExchange(figures, {
       ending: row[indexOf.ending],
@@ -86,7 +86,7 @@ export class ReportBooking {
       ownCostPicos: row[indexOf.ownCostPicos],
       isOwnCostKnown: row[indexOf.isOwnCostKnown] === 1,
       firstEventMs: row[indexOf.firstEventMs],
-      tokens: { input, output, cache, cacheWrite },
+      tokens: { input, output, cache, cacheWrite, prompt },
     })
     if (input + output > 0) {
       const second = Math.floor(row[indexOf.endedAtMs] / 1_000)

@@ -329,13 +329,14 @@ function toJsonRow({
   readonly record: ExchangeRecord
   readonly ended: EndedExchange
 }): JsonRow {
-  const [inputTokens, outputTokens, cacheTokens, cacheWriteTokens] = tokens
+  const [inputTokens, outputTokens, cacheTokens, cacheWriteTokens, promptTokens] = tokens
   return {
     day: utcDay(record.endedAtMs),
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     cache_tokens: cacheTokens,
     cache_write_tokens: cacheWriteTokens,
+    prompt_tokens: promptTokens,
     first_event_bucket: firstEventBucket(record.firstEventMs ?? null) ?? null,
     ...toFields(exchangeColumns, row),
   }

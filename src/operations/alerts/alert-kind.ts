@@ -20,6 +20,7 @@ export const alertKinds = {
   'channel.model_missing': 'warning',
   'channel.limit_ignored': 'warning',
   'channel.counts_high': 'warning',
+  'channel.cache_fallen': 'warning',
   'model.reserve_only': 'warning',
   'model.no_usable_channel': 'critical',
   'ledger.audit_failed': 'critical',

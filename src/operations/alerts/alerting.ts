@@ -9,6 +9,7 @@ import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { removeOldAlerts } from './alert-store.ts'
 import { watchAudits } from './audit-rules.ts'
+import { watchCaches } from './cache-rules.ts'
 import { noFigures } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { OutageWatch } from './outage-watch.ts'
@@ -126,6 +127,7 @@ export class Alerting {
       look(accountsMs, () => this.#countWaiting()),
       look(minuteMs, (nowMs) => watchBackups(options, nowMs)),
       look(minuteMs, (nowMs) => watchAudits(options, nowMs)),
+      look(minuteMs, (nowMs) => watchCaches(options, nowMs)),
       look(minuteMs, (nowMs) => this.#removeOld(nowMs)),
     ]
   }

@@ -1,4 +1,5 @@
 /** Endpoints of reports. */
+import { listCaches } from './caches.ts'
 import { showOverview } from './overview.ts'
 import { printReport } from './report-text.ts'
 import { readReport } from './report.ts'
@@ -23,6 +24,12 @@ export const reportEndpoints = endpoints('reports', {
     id: 'reports.read',
     operation: readReport,
     csv: reportCsv,
+  },
+  caches: {
+    id: 'reports.caches',
+    route: 'GET /reports/caches',
+    summary: "Compare how much input came from vendors' caches with the week before.",
+    operation: listCaches,
   },
   overview: {
     id: 'overview.show',

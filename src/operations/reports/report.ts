@@ -9,6 +9,7 @@ import { dayMs, utcDay, type Clock } from '../../base/clock.ts'
 import { addPicos, formatUsd, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
 import { readAccountNames } from '../../ledger/account-store.ts'
+import { hitRate } from '../../ledger/cache-use.ts'
 import { noReport, type ReportFigures } from '../../ledger/report-day.ts'
 import {
   firstEventQuantile,
@@ -91,6 +92,13 @@ const groupFields = {
   channel: grouped,
 }
 
+export const cacheHitRate = z
+  .number()
+  .nullable()
+  .meta({
+    description: "The part of all input that came from the vendor's cache; null without input.",
+  })
+
 export const figureFields = {
   requests: z.int(),
   charged_requests: z.int(),
@@ -101,6 +109,7 @@ export const figureFields = {
   output_tokens: z.int(),
   cache_read_tokens: z.int(),
   cache_write_tokens: z.int(),
+  cache_hit_rate: cacheHitRate,
   /** Charges, before refunds. */
   revenue_usd: usd,
   refunded_usd: usd,
@@ -364,6 +373,10 @@ function viewFigures(figures: ReportFigures, checks: Checks): ReportFiguresView 
     output_tokens: figures.output_tokens,
     cache_read_tokens: figures.cache_read_tokens,
     cache_write_tokens: figures.cache_write_tokens,
+    cache_hit_rate: hitRate({
+      promptTokens: figures.prompt_tokens,
+      cacheReadTokens: figures.cache_read_tokens,
+    }),
     revenue_usd: formatUsd(revenue),
     refunded_usd: formatUsd(refunded),
     own_cost_usd: formatUsd(ownCost),

@@ -10,6 +10,7 @@ import {
   addExchange,
   cacheWriteTokens,
   noReport,
+  promptTokens,
   reportAmountColumns,
   reportCountColumns,
   reportKeyColumns,
@@ -125,6 +126,7 @@ function addToReport({ reports }: Sums, record: ExchangeRecord): void {
       output: usage?.reported.outputTokens ?? 0,
       cache: usage?.reported.cacheTokens ?? 0,
       cacheWrite: usage === undefined ? 0 : cacheWriteTokens(usage),
+      prompt: usage === undefined ? 0 : promptTokens(usage),
     },
   })
 }

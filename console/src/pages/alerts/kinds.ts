@@ -16,6 +16,7 @@ export const kindNames: Readonly<Record<AlertKind, string>> = {
   'channel.model_missing': 'A vendor does not have a model',
   'channel.limit_ignored': 'A vendor does not keep an output limit',
   'channel.counts_high': 'A vendor counts far more input than usual',
+  'channel.cache_fallen': 'A prompt cache serves far less than usual',
   'model.reserve_only': 'A model runs on reserves only',
   'model.no_usable_channel': 'A model has no usable channel',
   'ledger.audit_failed': 'An audit of the books has failed',

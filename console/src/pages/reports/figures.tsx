@@ -11,7 +11,7 @@ type Word = {
 interface FigureColumn {
   readonly word: Word
   readonly name: string
-  readonly kind: 'count' | 'usd' | 'time'
+  readonly kind: 'count' | 'usd' | 'time' | 'share'
   /** Shown where the reader has chosen no columns. */
   readonly isUsual?: true
 }
@@ -26,6 +26,7 @@ export const figureColumns: readonly FigureColumn[] = [
   { word: 'output_tokens', name: 'Output tokens', kind: 'count', isUsual: true },
   { word: 'cache_read_tokens', name: 'Cache read tokens', kind: 'count' },
   { word: 'cache_write_tokens', name: 'Cache write tokens', kind: 'count' },
+  { word: 'cache_hit_rate', name: 'Cache hit rate', kind: 'share' },
   { word: 'revenue_usd', name: 'Spend', kind: 'usd', isUsual: true },
   { word: 'refunded_usd', name: 'Refunded', kind: 'usd' },
   { word: 'own_cost_usd', name: 'Own cost', kind: 'usd', isUsual: true },
@@ -58,6 +59,7 @@ export function columnOf({ word, name, kind }: FigureColumn, isSorted: boolean):
 function show(value: string | number | null, kind: FigureColumn['kind']): ReactNode {
   if (kind === 'usd') return <Usd value={value === null ? null : String(value)} />
   const number = value === null ? null : Number(value)
+  if (kind === 'share') return number === null ? '' : `${Math.round(100 * number)} %`
   return kind === 'time' ? <Duration ms={number} /> : <Count value={number} />
 }
 

@@ -389,6 +389,7 @@ CREATE TABLE report_day (
   output_tokens BIGINT NOT NULL,
   cache_read_tokens BIGINT NOT NULL,
   cache_write_tokens BIGINT NOT NULL,
+  prompt_tokens BIGINT NOT NULL, -- all input, from the cache or not
   first_event_le_100 BIGINT NOT NULL,
   first_event_le_200 BIGINT NOT NULL,
   first_event_le_300 BIGINT NOT NULL,

@@ -295,6 +295,7 @@ CREATE TABLE report_day (
   output_tokens INTEGER NOT NULL,
   cache_read_tokens INTEGER NOT NULL,
   cache_write_tokens INTEGER NOT NULL,
+  prompt_tokens INTEGER NOT NULL, -- all input, from the cache or not
   first_event_le_100 INTEGER NOT NULL,
   first_event_le_200 INTEGER NOT NULL,
   first_event_le_300 INTEGER NOT NULL,

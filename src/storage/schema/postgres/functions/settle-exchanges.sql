@@ -27,7 +27,7 @@ BEGIN
       price_lines TEXT, vendor_request_id TEXT, operator_cost_picos BIGINT, first_event_ms BIGINT,
       attempts TEXT, code TEXT, client TEXT, address TEXT, own_cost_picos BIGINT,
       is_own_cost_known INTEGER, waived_picos BIGINT, day TEXT, input_tokens BIGINT, output_tokens BIGINT,
-      cache_tokens BIGINT, cache_write_tokens BIGINT, first_event_bucket INTEGER)
+      cache_tokens BIGINT, cache_write_tokens BIGINT, prompt_tokens BIGINT, first_event_bucket INTEGER)
   ), recorded AS (
     INSERT INTO exchange (account_id, exchange_id, key_id, vendor, model, operation, is_stream,
       channel, started_at_ms, ended_at_ms, ending, status, attempt_count, amount_picos, usage,
@@ -55,6 +55,7 @@ BEGIN
       SUM(r.input_tokens) AS input_tokens, SUM(r.output_tokens) AS output_tokens,
       SUM(r.cache_tokens - r.cache_write_tokens) AS cache_read_tokens,
       SUM(r.cache_write_tokens) AS cache_write_tokens,
+      SUM(r.prompt_tokens) AS prompt_tokens,
       COUNT(*) FILTER (WHERE first_event_bucket = 0) AS first_event_le_100,
       COUNT(*) FILTER (WHERE first_event_bucket = 1) AS first_event_le_200,
       COUNT(*) FILTER (WHERE first_event_bucket = 2) AS first_event_le_300,
@@ -81,7 +82,7 @@ BEGIN
   ), reports AS (
     INSERT INTO report_day AS u (day, account_id, key_id, model, channel,
       requests, charged_requests, errors, failovers, known_cost_requests, input_tokens,
-      output_tokens, cache_read_tokens, cache_write_tokens, first_event_le_100,
+      output_tokens, cache_read_tokens, cache_write_tokens, prompt_tokens, first_event_le_100,
       first_event_le_200, first_event_le_300, first_event_le_500, first_event_le_750,
       first_event_le_1000, first_event_le_1500, first_event_le_2000, first_event_le_3000,
       first_event_le_5000, first_event_le_7500, first_event_le_10000, first_event_le_20000,
@@ -97,6 +98,7 @@ BEGIN
       output_tokens = u.output_tokens + EXCLUDED.output_tokens,
       cache_read_tokens = u.cache_read_tokens + EXCLUDED.cache_read_tokens,
       cache_write_tokens = u.cache_write_tokens + EXCLUDED.cache_write_tokens,
+      prompt_tokens = u.prompt_tokens + EXCLUDED.prompt_tokens,
       first_event_le_100 = u.first_event_le_100 + EXCLUDED.first_event_le_100,
       first_event_le_200 = u.first_event_le_200 + EXCLUDED.first_event_le_200,
       first_event_le_300 = u.first_event_le_300 + EXCLUDED.first_event_le_300,

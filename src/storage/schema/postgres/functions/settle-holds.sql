@@ -65,6 +65,7 @@ BEGIN
           'output_tokens', 0,
           'cache_tokens', 0,
           'cache_write_tokens', 0,
+          'prompt_tokens', 0,
           'operator_cost_picos', (e.record ->> 'operator_cost_picos')::bigint
             + (e.record ->> 'amount_picos')::bigint)
         ELSE e.record::jsonb END) INTO v_records
