@@ -80,7 +80,10 @@ function toCell(value: unknown): Cell {
     return value.map((one) =>
       isObject(one) ? Object.values(one).map(wordOf).join(' ') : wordOf(one),
     )
-  if (isObject(value)) return Object.entries(value).map(([name, one]) => `${name} ${wordOf(one)}`)
+  if (isObject(value))
+    return Object.entries(value).flatMap(([name, one]) =>
+      one === null ? [] : [`${name} ${wordOf(one)}`],
+    )
   return value as Cell
 }
 

@@ -46,6 +46,8 @@ export interface VendorError {
   readonly type: string | undefined
   readonly code: string | undefined
   readonly message: string | undefined
+  /** The field of the request that it is about, as the vendor spells it. */
+  readonly param?: string | undefined
   /** Its content is unknown. */
   readonly isUnread?: boolean
 }

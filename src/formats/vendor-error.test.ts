@@ -6,12 +6,13 @@ import { namesVendorAccount, readErrorBody } from './vendor-error.ts'
 describe('an error body', () => {
   it('is read in every usual envelope', () => {
     const read = (body: unknown): unknown => readErrorBody(Buffer.from(JSON.stringify(body)))
-    const full = { type: 't', code: 'c', message: 'm' }
+    const bare = { type: 't', code: 'c', message: 'm', param: undefined }
+    const full = { ...bare, param: 'p' }
     assert.deepEqual(read({ error: full }), full)
     assert.deepEqual(read([{ error: full }]), full)
     assert.deepEqual(read(full), full)
     const detailed = { type: 't', message: 'm', details: { error_code: 'c' } }
-    assert.deepEqual(read({ type: 'error', error: detailed }), full)
+    assert.deepEqual(read({ type: 'error', error: detailed }), bare)
     assert.deepEqual(read({ error: 'm' }), { type: undefined, code: undefined, message: 'm' })
   })
 

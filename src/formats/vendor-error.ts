@@ -58,6 +58,7 @@ function fromObject(error: JsonObject): VendorError {
     type: asText(error['type']),
     code: asText(details?.['error_code']) ?? readCode(error['code']),
     message: asText(error['message']),
+    param: asText(error['param']),
   }
 }
 

@@ -91,6 +91,14 @@ export type HoldRefusal =
   | { readonly kind: 'unknown_account' }
   | { readonly kind: 'unavailable' }
 
+/** A vendor's error without its message, in the vendor's own words. */
+export interface VendorReason {
+  readonly type: string | null
+  readonly code: string | null
+  /** The field of the request that it is about, without names that a client has chosen. */
+  readonly param: string | null
+}
+
 /** One attempt of an exchange, as it is recorded. */
 export interface AttemptRecord {
   readonly channel: string
@@ -106,6 +114,8 @@ export interface AttemptRecord {
   readonly durationMs: number
   /** What the client asked for and the channel left out. Absent = nothing. */
   readonly droppedBetas?: readonly string[]
+  /** Why the vendor refused. Absent = it did not, or gave no word that is kept. */
+  readonly reason?: VendorReason
 }
 
 /** Everything recorded about one admitted exchange when it ends. */

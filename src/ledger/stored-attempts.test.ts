@@ -25,6 +25,15 @@ describe('the text of attempts', () => {
       { ...failed, droppedBetas: ['one-beta'] },
       { ...answer, droppedBetas: ['one-beta', 'other-beta'] },
     ],
+    'reasons of vendors': [
+      { ...failed, reason: { type: 'invalid_request_error', code: null, param: 'messages[0]' } },
+      {
+        ...failed,
+        droppedBetas: ['one-beta'],
+        reason: { type: null, code: 'slow_down', param: null },
+      },
+      answer,
+    ],
     'answers that the client did not get': [
       { ...answer, channel: 'alpha-reserve' },
       { ...answer, status: 206 },

@@ -5,7 +5,8 @@
  *     [["alpha-main",529,"overloaded",0,null,120],[121,250,1092]]
  *
  * Times are in milliseconds: the start, the time to the first event, the duration. Betas that the channel
- * left out stand behind them, as one text with commas.
+ * left out stand behind them, as one text with commas, and then type, code and parameter of the vendor's
+ * error.
  */
 import type { AttemptRecord } from './ledger.ts'
 
@@ -13,7 +14,8 @@ type Rest = readonly [
   startedMs: number,
   firstEventMs: number | null,
   durationMs: number,
-  droppedBetas?: string,
+  droppedBetas?: string | null,
+  ...reason: readonly (string | null)[],
 ]
 
 type StoredAttempt =
@@ -34,12 +36,19 @@ export function formatAttempts(attempts: readonly AttemptRecord[], delivered: De
 }
 
 function toStored(attempt: AttemptRecord, delivered: Delivered): StoredAttempt {
-  const { channel, status, startedMs, firstEventMs, durationMs, droppedBetas } = attempt
-  const times = [startedMs, firstEventMs, durationMs] as const
-  const rest: Rest = droppedBetas === undefined ? times : [...times, droppedBetas.join(',')]
+  const { channel, status } = attempt
+  const rest = restOf(attempt)
   const isDelivered =
     attempt.class === answered && channel === delivered.channel && status === delivered.status
   return isDelivered ? rest : [channel, status, attempt.class, ...rest]
+}
+
+function restOf({ reason, ...attempt }: AttemptRecord): Rest {
+  const times = [attempt.startedMs, attempt.firstEventMs, attempt.durationMs] as const
+  const dropped = attempt.droppedBetas?.join(',')
+  if (reason !== undefined)
+    return [...times, dropped ?? null, reason.type, reason.code, reason.param]
+  return dropped === undefined ? times : [...times, dropped]
 }
 
 export function parseAttempts(
@@ -60,8 +69,15 @@ function isRest(attempt: StoredAttempt): attempt is Rest {
 
 function fromRest(
   of: Pick<AttemptRecord, 'channel' | 'status' | 'class'>,
-  [startedMs, firstEventMs, durationMs, dropped]: Rest,
+  [startedMs, firstEventMs, durationMs, dropped = null, ...words]: Rest,
 ): AttemptRecord {
-  const attempt = { ...of, startedMs, firstEventMs, durationMs }
-  return dropped === undefined ? attempt : { ...attempt, droppedBetas: dropped.split(',') }
+  const [type = null, code = null, param = null] = words
+  return {
+    ...of,
+    startedMs,
+    firstEventMs,
+    durationMs,
+    ...(dropped !== null && { droppedBetas: dropped.split(',') }),
+    ...(words.length > 0 && { reason: { type, code, param } }),
+  }
 }

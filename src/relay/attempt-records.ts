@@ -2,6 +2,7 @@
  * Attempts as the record of an exchange lists them: channel, status, class, and how long they took.
  * `channels/outcomes.ts` says what each class means. Pure.
  */
+import { reasonOf } from '../formats/vendor-reason.ts'
 import type { AttemptRecord } from '../ledger/ledger.ts'
 import type { Ending } from '../metering/settlement.ts'
 import { statusOf, type AttemptOutcome } from './attempt-outcome.ts'
@@ -16,6 +17,7 @@ interface AttemptTimes {
 }
 
 export function attemptRecord(outcome: AttemptOutcome, times: AttemptTimes): AttemptRecord {
+  const reason = outcome.kind === 'vendor_error' ? reasonOf(outcome.error) : undefined
   return {
     channel: times.channel,
     status: statusOf(outcome),
@@ -24,6 +26,7 @@ export function attemptRecord(outcome: AttemptOutcome, times: AttemptTimes): Att
     firstEventMs: outcome.class === 'answered' ? Math.round(outcome.firstEventMs) : null,
     durationMs: Math.round(times.endedMs - times.startedMs),
     ...(times.droppedBetas !== undefined && { droppedBetas: times.droppedBetas }),
+    ...(reason !== undefined && { reason }),
   }
 }
 

@@ -61,6 +61,17 @@ describe('turnpike request', () => {
     assert.equal((await command(['request', 'show', ids.answered], throughApi)).out, answered.out)
   })
 
+  it("shows the type of a vendor's error", async () => {
+    gateway.sandbox.faults.set('alpha-main', 'error=400')
+    const answer = await post(gateway.url + messagesPath, account.key, messagesRequest())
+    gateway.sandbox.faults.clear()
+    const id = String(answer.headers['x-turnpike-request-id'])
+    const show = () => command(['request', 'show', id])
+    const { out } = await eventually('its record', show, ({ code }) => code === 0)
+    assert.match(out, /^alpha-main +400 +client .* type invalid_request_error$/m, out)
+    assert.equal((await command(['request', 'show', id], throughApi)).out, out)
+  })
+
   it('ends with 1 for a request that there is not, and with 2 for a wrong filter', async () => {
     const missing = await command(['request', 'show', 'ex_none'])
     assert.deepEqual([missing.code, missing.out], [1, ''])

@@ -11,6 +11,7 @@ import {
   type RecordedExchange,
 } from '../../ledger/exchange-store.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
+import type { VendorReason } from '../../ledger/ledger.ts'
 import { moment, pageForm, usd, usdShown, type Answer } from '../answer-forms.ts'
 import { fromTime, untilTime } from '../input.ts'
 import { invalidField, notFound, timeText } from '../operation.ts'
@@ -19,6 +20,7 @@ import {
   billForm,
   endings,
   requestInFullForm,
+  vendorErrorForm,
   viewInFull as viewForOperator,
   viewRequest,
   type Beside,
@@ -81,6 +83,7 @@ const holderRequestForm = z.object({
 const inFullForm = holderRequestForm.extend({
   key: shown.key,
   explanation: shown.explanation,
+  vendor_error: vendorErrorForm,
   estimated: z.boolean(),
   tokens: shown.tokens,
   calculation: z.string().nullable(),
@@ -129,6 +132,12 @@ export const holderRequest = holderRead(
   },
 )
 
+/** A refusal of the client's own making; what else a vendor says is about the operator's account. */
+function refusalOf({ ending, attempts, channel }: RecordedExchange): VendorReason | null {
+  if (ending !== 'refused') return null
+  return attempts.find((attempt) => attempt.channel === channel)?.reason ?? null
+}
+
 function viewLine(exchange: RecordedExchange): Answer<typeof holderRequestForm> {
   return holderRequestForm.parse({
     ...viewRequest(exchange, new Map()),
@@ -152,6 +161,7 @@ function viewInFull(exchange: RecordedExchange, beside: Beside): Answer<typeof i
     explanation: view.marks.includes('not_free')
       ? `${explanations[exchange.ending]} ${notFree}`
       : explanations[exchange.ending],
+    vendor_error: refusalOf(exchange),
     estimated: view.marks.includes('estimated'),
     calculation: view.bill?.calculation ?? null,
     refund:

@@ -76,6 +76,20 @@ export const billForm = z.strictObject({
   at_most_usd: usd.nullable(),
 })
 
+const word = z.string().nullable()
+
+/** Never the message, which quotes what clients send. */
+export const vendorErrorForm = z
+  .strictObject({
+    type: word,
+    code: word,
+    param: word.meta({
+      description: 'The field of the request, without names that a client has chosen.',
+    }),
+  })
+  .nullable()
+  .meta({ description: "The vendor's error without its message; null where it gave none." })
+
 export const requestInFullForm = requestForm.extend({
   vendor_request_id: z.string().nullable(),
   explanation: z.string(),
@@ -105,6 +119,7 @@ export const requestInFullForm = requestForm.extend({
       dropped_betas: z
         .array(z.string())
         .meta({ description: 'Betas of the client that the channel left out, by `drop_betas`.' }),
+      vendor_error: vendorErrorForm,
     }),
   ),
   tokens: z.record(z.string(), count).meta({ description: 'By class of price.' }),
@@ -180,6 +195,7 @@ export function viewInFull(
       first_event_ms: attempt.firstEventMs,
       duration_ms: attempt.durationMs,
       dropped_betas: [...(attempt.droppedBetas ?? [])],
+      vendor_error: attempt.reason ?? null,
     })),
     tokens: tokensOf(charge),
     marks: [...(charge?.marks ?? [])],

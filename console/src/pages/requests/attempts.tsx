@@ -68,7 +68,7 @@ interface RowProps {
 
 function AttemptRow({ attempt, endMs, request }: RowProps) {
   const { channel, status, class: name, meaning, blame, next, first_event_ms: first } = attempt
-  const { dropped_betas: dropped } = attempt
+  const { dropped_betas: dropped, vendor_error: error } = attempt
   const hasAnswered = name === 'answered' && request.outcome === 'completed'
   return (
     <li>
@@ -95,9 +95,15 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
         )}
         , took <Duration ms={attempt.duration_ms} />
         {dropped.length > 0 && `. Betas left out: ${dropped.join(', ')}`}
+        {error !== null && `. The vendor's error: ${wordsOf(error)}`}
       </p>
     </li>
   )
+}
+
+function wordsOf({ type, code, param }: NonNullable<Attempt['vendor_error']>): string {
+  const words = [type, code, param === null ? null : `parameter ${param}`]
+  return words.filter((word) => word !== null).join(', ')
 }
 
 /** The times below it say the same in words. */
