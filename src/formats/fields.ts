@@ -39,7 +39,7 @@ export interface RequestRules {
   readonly hasChoices: boolean
   /** … and `best_of`: more choices are made than shown. */
   readonly hasBestOf?: boolean
-  /** False where the answer has no output to limit or to stream. */
+  /** False where no field limits the output, and no answer is streamed. */
   readonly hasOutput: boolean
   /** Returns what is wrong with the prompt, such as that there is none. */
   findPromptFault(body: JsonObject, source: BodyText): RequestFault | undefined

@@ -14,6 +14,8 @@ type OperationName =
   | 'messages.count_tokens'
   | 'chat.completions.create'
   | 'responses.create'
+  | 'responses.compact'
+  | 'responses.input_tokens'
   | 'responses.get'
   | 'responses.delete'
   | 'responses.cancel'
@@ -49,10 +51,10 @@ export interface VendorOperation {
   /** The name by which a model of the catalogue offers it. Absent = every model of the vendor does. */
   readonly modelOperation?: ModelOperation
   /**
-   * The fields by which a request limits the output of one choice, the usual one first. Absent = answers have
-   * no output; all others run only on a model with a price for output.
+   * The fields by which a request limits the output of one choice, the usual one first; empty = none does.
+   * Absent = answers have no output; all others run only on a model with a price for output.
    */
-  readonly outputLimitFields?: readonly [LimitField, ...LimitField[]]
+  readonly outputLimitFields?: readonly LimitField[]
   /** A request may have many texts, which the model reads one by one: its limit of input is that of one. */
   readonly hasManyTexts?: boolean
   /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */

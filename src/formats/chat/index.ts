@@ -7,7 +7,7 @@ import { embeddings } from '../embeddings/index.ts'
 import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
-import { responsesCreate } from '../responses/index.ts'
+import { responsesCompact, responsesCreate, responsesInputTokens } from '../responses/index.ts'
 import { storedResponses } from '../responses/stored.ts'
 import { readErrorBody } from '../vendor-error.ts'
 import { amendChat, chatRules } from './request.ts'
@@ -47,6 +47,8 @@ export const chatFormat: Format = {
   operations: [
     chatCompletions,
     responsesCreate,
+    responsesCompact,
+    responsesInputTokens,
     ...storedResponses,
     embeddings,
     completions,

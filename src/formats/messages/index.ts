@@ -3,13 +3,11 @@
  * the relay calls it through the interfaces of format.ts only.
  */
 import type { RequestRules } from '../fields.ts'
-import type { AnswerReading } from '../answer.ts'
 import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
-import { asObject, parseJson } from '../json.ts'
 import { modelsOperations, toJson } from '../models.ts'
-import { emptyReading } from '../output.ts'
 import { peek } from '../peek.ts'
 import { renameModel } from '../rename-model.ts'
+import { readTokenCount } from '../token-count.ts'
 import { notOffered, readErrorBody } from '../vendor-error.ts'
 import {
   classifyMessages,
@@ -52,7 +50,7 @@ export const countTokens: ForwardedOperation = {
   readRequest: (body, options) => peek(body, countRules, options),
   amend: renameModel,
   openMeter: openMessagesMeter,
-  readAnswer: (body) => (isTokenCount(body) ? countAnswer : { kind: 'not_the_format' }),
+  readAnswer: readTokenCount,
   // Some vendors do not offer it; their address is right all the same.
   classify(head, error) {
     return notOffered(classifyMessages(head, error), head.status, error)
@@ -82,13 +80,6 @@ export const messagesFormat: Format = {
   // Claude Code asks for another model only after this status.
   statuses: { 'access.model_not_allowed': 400 },
   errorBody: messagesErrorBody,
-}
-
-/** Nothing of it is billed. */
-const countAnswer: AnswerReading = { kind: 'answer', reading: emptyReading }
-
-function isTokenCount(body: Buffer): boolean {
-  return typeof asObject(parseJson(body.toString('utf8')))?.['input_tokens'] === 'number'
 }
 
 function showModel(model: ListedModel) {

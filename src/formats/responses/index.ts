@@ -1,30 +1,38 @@
-/** The operation that creates a response: a request for output items, answered whole or as typed events. */
+/**
+ * The operations that read a request for output items: one creates a response, whole or as typed events, one
+ * makes a long conversation shorter, one counts.
+ */
 import { classifyChat, errorFields } from '../chat/errors.ts'
 import type { ErrorToShow, ForwardedOperation } from '../format.ts'
 import { toJson } from '../models.ts'
+import type { RequestRules } from '../fields.ts'
 import { peek } from '../peek.ts'
 import { renameModel } from '../rename-model.ts'
+import { readTokenCount } from '../token-count.ts'
 import { notOffered } from '../vendor-error.ts'
 import { openResponsesMeter, readResponsesAnswer } from './meter.ts'
 import { responsesRules } from './request.ts'
+import { findResponsesState } from './state.ts'
 
-export const responsesCreate: ForwardedOperation = {
+/** Many servers of this vendor's format know chat completions only; their address is right all the same. */
+const shared = {
   kind: 'forwarded',
-  name: 'responses.create',
   method: 'POST',
-  path: '/v1/responses',
   modelOperation: 'responses',
-  outputLimitFields: ['max_output_tokens'],
-  isFree: false,
-  readRequest: (body, options) => peek(body, responsesRules, options),
   amend: renameModel,
   openMeter: openResponsesMeter,
   readAnswer: readResponsesAnswer,
-  // Many servers of this vendor's format know chat completions only; their address is right all the same.
-  classify(head, error) {
-    return notOffered(classifyChat(head, error), head.status, error)
-  },
+  classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
   errorEvent: responsesErrorEvent,
+} as const satisfies Partial<ForwardedOperation>
+
+export const responsesCreate: ForwardedOperation = {
+  ...shared,
+  name: 'responses.create',
+  path: '/v1/responses',
+  outputLimitFields: ['max_output_tokens'],
+  isFree: false,
+  readRequest: (body, options) => peek(body, responsesRules, options),
   // Some servers know no `store`.
   checkBodies(model, isStream) {
     const request = {
@@ -35,6 +43,33 @@ export const responsesCreate: ForwardedOperation = {
     }
     return [toJson({ ...request, store: false }), toJson(request)]
   },
+}
+
+/** The vendor keeps no answer of these: no later request finds it by its id. */
+const plainRules: RequestRules = {
+  ...responsesRules,
+  limitFields: [],
+  hasOutput: false,
+  findState: (body) => ({ ...findResponsesState(body), storesAnswer: false, asksStorage: false }),
+}
+
+/** Items in place of a long conversation, some of which the vendor alone can read. */
+export const responsesCompact: ForwardedOperation = {
+  ...shared,
+  name: 'responses.compact',
+  path: '/v1/responses/compact',
+  outputLimitFields: [],
+  isFree: false,
+  readRequest: (body, options) => peek(body, plainRules, options),
+}
+
+export const responsesInputTokens: ForwardedOperation = {
+  ...shared,
+  name: 'responses.input_tokens',
+  path: '/v1/responses/input_tokens',
+  isFree: true,
+  readRequest: (body, options) => peek(body, plainRules, options),
+  readAnswer: readTokenCount,
 }
 
 /**
