@@ -167,8 +167,9 @@ export const errorGroups = {
       status: 415,
       origin: 'client',
       meaning:
-        'The body is not declared as JSON, has a `content-encoding`, or names a charset other than utf-8.',
-      advice: 'Send `content-type: application/json`, uncompressed.',
+        'The body is not declared as JSON, has a `content-encoding` that is not decoded, or names a charset other than utf-8.',
+      advice:
+        'Send `content-type: application/json`, uncompressed or with one of gzip, deflate, br and zstd.',
     },
     'http.websocket_not_served': {
       status: 426,

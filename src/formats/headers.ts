@@ -292,8 +292,11 @@ const credentials = [
   'cookie2',
 ]
 
+/** Bodies are forwarded decoded, and answers are asked for so. */
+const codings = ['accept-encoding', 'content-encoding']
+
 /** What the gateway itself writes, and what is for one connection only. */
-const ownedByHttp = [...hopByHop, 'host', 'expect', 'accept-encoding', ...credentials]
+const ownedByHttp = [...hopByHop, 'host', 'expect', ...codings, ...credentials]
 
 /** Takes a lower-case name. */
 export function isOwnedByHttp(name: string): boolean {

@@ -11,6 +11,7 @@ import { findNamedModel } from '../channels/model-names.ts'
 import { offeredOperations, offers } from '../channels/offer.ts'
 import type { ForwardedOperation, RequestFacts, VendorOperation } from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
+import { bodyCodingOf, decodeBody, type BodyCoding } from '../http/server/coded-body.ts'
 import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import { isPricedUse } from '../metering/rates.ts'
@@ -56,11 +57,38 @@ export async function prepare(
     case 'refusal':
       return reading
     case 'body': {
-      const unread = { bytes: reading.body, room }
+      const coding = bodyCodingOf(request.header('content-encoding') ?? '')
+      const decoded =
+        coding === undefined ? reading.body : await decode(reading.body, coding, { bytesMax, room })
+      if (isRefusal(decoded)) return decoded
+      const unread = { bytes: decoded, room }
       const understood = await understand(identified, operation, unread, services)
       return response.isGone ? { kind: 'client_gone' } : understood
     }
   }
+}
+
+async function decode(
+  coded: Buffer,
+  coding: BodyCoding,
+  { bytesMax, room }: { readonly bytesMax: number; readonly room: BodyRoom },
+): Promise<Buffer | Refusal> {
+  const reserve = (bytes: number): Refusal | undefined => room.reserve(bytes)
+  const decoded = await decodeBody(coded, coding, { bytesMax, reserve })
+  switch (decoded.kind) {
+    case 'body':
+      return decoded.body
+    case 'too_large':
+      return tooLarge(bytesMax)
+    case 'refusal':
+      return decoded
+    case 'not_decoded':
+      return refuse('relay.request_invalid', notDecoded(coding))
+  }
+}
+
+function notDecoded(coding: BodyCoding): string {
+  return `The body is not one whole ${coding} content with a window of at most 8 MB, as its content-encoding says.`
 }
 
 export function bodyLimits({
@@ -154,8 +182,12 @@ export function findHeadFault({ request, path, query }: Identified): Refusal | u
 
 function findTypeFault(request: IncomingRequest): Refusal | undefined {
   const encoding = request.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    return refuse('http.unsupported_media_type', 'Send the body without a content-encoding.')
+  const isPlain = encoding === undefined || encoding.toLowerCase() === 'identity'
+  if (!isPlain && bodyCodingOf(encoding) === undefined)
+    return refuse(
+      'http.unsupported_media_type',
+      'Send the body without a content-encoding, or with one of gzip, deflate, br and zstd.',
+    )
   const contentType = (request.header('content-type') ?? '').toLowerCase()
   if (contentType === 'application/json') return undefined
   const mediaType = contentType.split(';', 1)[0]?.trim()

@@ -428,8 +428,8 @@ test('accepts every content type of JSON', async () => {
     assert.equal((await sendAs({ 'content-type': contentType })).status, 200, contentType)
 })
 
-test('a compressed body gets 415 with every content type', async () => {
-  for (const encoding of ['gzip', 'br', 'zstd', 'deflate', 'identity, gzip', 'x']) {
+test('a coding that is not decoded, or several of them, get 415', async () => {
+  for (const encoding of ['compress', 'x-gzip', 'identity, gzip', 'gzip, gzip', 'x']) {
     const answer = await sendAs({
       'content-type': 'application/json',
       'content-encoding': encoding,
