@@ -1,7 +1,7 @@
 /**
  * Decodes request bodies that come compressed: gzip, deflate, br or zstd. Off the event loop, in pieces, each
- * of which has to find room. Invariant: a body is one member or frame and nothing else, so that no two readers
- * see two contents in it; no window is larger than 8 MB.
+ * of which has to find room. Invariant: a body is one member or frame and nothing else, so that no two
+ * readers see two contents in it; no window is larger than 8 MB.
  */
 import type { Transform } from 'node:stream'
 import {
