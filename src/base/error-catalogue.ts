@@ -193,7 +193,8 @@ export const errorGroups = {
     'relay.model_unknown': {
       status: 404,
       origin: 'client',
-      meaning: 'This prefix does not serve such a model.',
+      meaning:
+        'This prefix does not serve such a model. The message names the nearest one, or the base address of the vendor that has it.',
       advice:
         '`GET {prefix}/v1/models`. Operators: a model without a price is not served; `turnpike price list` shows prices.',
     },

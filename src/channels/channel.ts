@@ -41,6 +41,8 @@ export interface Snapshot {
   readonly revision: number
   readonly vendors: ReadonlyMap<string, Vendor>
   readonly models: ReadonlyMap<string, Model>
+  /** By the names that models have beside their ids. */
+  readonly modelsByOtherName: ReadonlyMap<string, Model>
   readonly channels: ReadonlyMap<string, Channel>
   /** Channels by model id, in no particular order; disabled ones included. */
   readonly channelsByModel: ReadonlyMap<string, readonly Channel[]>

@@ -10,6 +10,7 @@ import { decodePrices } from '../metering/price-form.ts'
 import { type ModelPrices } from '../metering/prices.ts'
 import { readCredentialFile, stampOf } from './credential-file.ts'
 import type { Channel, Model, Snapshot, Vendor } from './channel.ts'
+import { groupByOtherName } from './model-names.ts'
 import {
   type CatalogueRows,
   type ChannelRow,
@@ -114,7 +115,17 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
   }
   const { revision } = sources
   const channelsByModel = groupChannels(channels)
-  return { revision, vendors, models, channels, channelsByModel, outOfService, credentialFiles }
+  const modelsByOtherName = groupByOtherName(models.values())
+  return {
+    revision,
+    vendors,
+    models,
+    modelsByOtherName,
+    channels,
+    channelsByModel,
+    outOfService,
+    credentialFiles,
+  }
 }
 
 /** Returns the model, or the reason why it cannot be served. */

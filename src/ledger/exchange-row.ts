@@ -40,6 +40,7 @@ export const exchangeColumns = [
   'own_cost_picos',
   'is_own_cost_known',
   'waived_picos',
+  'asked_model',
 ] as const
 
 type ExchangeRow = readonly [
@@ -70,6 +71,7 @@ type ExchangeRow = readonly [
   ownCostPicos: Picos,
   isOwnCostKnown: 0 | 1,
   waivedPicos: Picos,
+  askedModel: string | null,
 ]
 
 /** Indexes of the values that booking reads. */
@@ -135,6 +137,7 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.ownCostPicos,
     record.isOwnCostKnown ? 1 : 0,
     record.waivedPicos ?? zeroPicos,
+    record.askedModel ?? null,
   ]
   const states = statesOf(record)
   if (usage === undefined) return { row, tokens: noTokens, ...states }

@@ -22,6 +22,8 @@ export interface RecordedExchange {
   readonly keyId: string
   readonly vendor: string
   readonly model: string | undefined
+  /** The name by which the client asked, where that is not the model's id. */
+  readonly askedModel: string | undefined
   readonly operation: string | undefined
   /** Undefined where the request was not read. */
   readonly isStream: boolean | undefined
@@ -96,6 +98,7 @@ const sharedColumns = [
   'vendor_request_id',
   'client',
   'address',
+  'asked_model',
 ]
   .map((column) => `x.${column}`)
   .join(', ')
@@ -285,6 +288,7 @@ function readExchange(row: Row): RecordedExchange {
     keyId: String(row['key_id']),
     vendor: String(row['vendor']),
     model: readText(row, 'model'),
+    askedModel: readText(row, 'asked_model'),
     operation: readText(row, 'operation'),
     isStream: row['is_stream'] === undefined ? undefined : Number(row['is_stream']) !== 0,
     ...delivered,

@@ -19,6 +19,8 @@ export interface FreeExchange {
   readonly vendor: string
   /** A model of the catalogue; undefined where the request named none or was not read. */
   readonly model: string | undefined
+  /** The name by which the client asked, where that is not the model's id. */
+  readonly askedModel?: string | undefined
   /** Undefined where the path is none of an operation. */
   readonly operation: string | undefined
   /** The channel whose answer was delivered, if any. */
@@ -62,6 +64,7 @@ const columns = [
   'client',
   'address',
   'stands_for',
+  'asked_model',
 ] as const
 
 function valuesOf(row: FreeExchangeRow): readonly SqlValue[] {
@@ -83,6 +86,7 @@ function valuesOf(row: FreeExchangeRow): readonly SqlValue[] {
     row.client,
     row.address,
     row.standsFor,
+    row.askedModel ?? null,
   ]
 }
 

@@ -125,6 +125,8 @@ export interface ExchangeRecord {
   readonly keyId: string
   readonly vendor: string
   readonly model: string
+  /** The name by which the client asked, where that is not the model's id. */
+  readonly askedModel?: string | undefined
   readonly operation: string
   readonly isStream: boolean
   /** The channel whose answer was delivered, if any. */

@@ -20,10 +20,10 @@ import { spendingCode } from '../ledger/limits.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
 import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
-import { mayUse } from './prepare.ts'
 import { inputTokensHeld, likelyFacts, mostFacts, neededFacts } from './request-costs.ts'
 import { findLoweringField, outputTokensMax } from './output-limits.ts'
 import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
+import { mayUse } from './served-models.ts'
 
 /** How exchanges of one kind of operation are admitted. */
 interface Admission {

@@ -18,7 +18,8 @@ import { isStoredWithAnswer } from '../formats/answer.ts'
 import { dropRest } from '../http/server/request.ts'
 import { stateName, type AnswerStateKey, type FoundState } from '../ledger/answer-state-store.ts'
 import type { BodyRoom } from '../access/limits.ts'
-import { bodyLimits, findHeadFault, findModel, printable, type ModelRefusal } from './prepare.ts'
+import { bodyLimits, findHeadFault, findModel, type ModelRefusal } from './prepare.ts'
+import { printable } from './served-models.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
 type StateServices = Pick<RelayServices, 'answerStates' | 'clock'>

@@ -6,6 +6,7 @@
 import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
+import { nameAtVendor } from '../channels/model-names.ts'
 import { failureInPlaceOf, healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
 import { reachOf } from '../channels/reach.ts'
 import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
@@ -213,6 +214,11 @@ interface Sent {
   readonly droppedBetas: readonly string[] | undefined
 }
 
+/** Of a model with other names each channel gets one that its vendor knows. */
+function nameFor({ model, facts }: Admitted, lease: Lease): string | undefined {
+  return nameAtVendor(model, { asked: facts.model, mapped: lease.upstreamModel })
+}
+
 async function tryLease(
   attempt: AttemptRequest,
   trace: AttemptTrace | undefined,
@@ -228,7 +234,7 @@ async function tryLease(
     const body =
       operation.kind === 'stored'
         ? undefined
-        : operation.amend(admitted.body.bytes, facts, lease.upstreamModel)
+        : operation.amend(admitted.body.bytes, facts, nameFor(admitted, lease))
     services.onTracePoint?.('attempt_sending', exchangeId)
     const { method } = operation
     const outcome = makeAttempt(attempt, { method, path: reach.path, headers, body }, services)

@@ -8,6 +8,7 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { FreeExchange } from '../ledger/free-exchange-store.ts'
 import { clientFacts } from './client-facts.ts'
 import type { Delivered } from './deliver.ts'
+import { askedName } from './prepare.ts'
 import { statusOf } from './own-replies.ts'
 import { endFreeTrace } from './trace-facts.ts'
 import type { Admitted, AttemptNotes, Identified, Incoming, RelayServices } from './stages.ts'
@@ -18,18 +19,19 @@ interface RefusedExchange {
   readonly owner: Pick<Principal, 'accountId' | 'keyId'>
   readonly operation?: string
   readonly model?: string | undefined
+  readonly asked?: string | undefined
   readonly code: ErrorCode
 }
 
 export function recordRefusal(
   incoming: Incoming,
-  { owner, operation, model, code }: RefusedExchange,
+  { owner, operation, model, asked: askedModel, code }: RefusedExchange,
   services: RecordServices,
 ): void {
   const { origin } = errorCatalogue[code]
   const status = statusOf(code, incoming.format)
   const ending = origin === 'gateway' && status === 500 ? 'failed' : 'not_admitted'
-  record(incoming, owner, { operation, model, ending, status, code }, services)
+  record(incoming, owner, { operation, model, askedModel, ending, status, code }, services)
 }
 
 /** The client left before its request had arrived. */
@@ -67,6 +69,7 @@ export function recordFree(
   const facts = {
     operation: admitted.operation.name,
     model: admitted.model.id,
+    askedModel: askedName(admitted.model, admitted.facts.model),
     ending,
     status,
     code,
@@ -78,7 +81,7 @@ export function recordFree(
   record(admitted, admitted.principal, facts, services)
 }
 
-type OptionalFact = 'operation' | 'model' | 'channel' | 'code' | 'vendorRequestId'
+type OptionalFact = 'operation' | 'model' | 'askedModel' | 'channel' | 'code' | 'vendorRequestId'
 
 type Facts = Pick<FreeExchange, 'ending' | 'status'> &
   Partial<Pick<FreeExchange, OptionalFact | 'attempts'>>
@@ -86,10 +89,11 @@ type Facts = Pick<FreeExchange, 'ending' | 'status'> &
 function record(
   incoming: Incoming & Partial<Pick<Identified, 'trace'>>,
   { accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>,
-  { operation, model, ending, status, channel, code, vendorRequestId, attempts = [] }: Facts,
+  { attempts = [], ...facts }: Facts,
   { clock, freeExchanges, settings }: RecordServices,
 ): void {
   const { exchangeId, request, vendor, startedAtMs } = incoming
+  const { operation, model, askedModel, ending, status, channel, code, vendorRequestId } = facts
   endFreeTrace(incoming, { operation, model, channel, ending, status, code, attempts })
   // Admin tokens belong to no account.
   if (accountId === '') return
@@ -99,6 +103,7 @@ function record(
     keyId,
     vendor: vendor.name,
     model,
+    askedModel,
     operation,
     channel,
     startedAtMs,

@@ -4,8 +4,7 @@
  * The official SDKs of a vendor can read all of them. Pure.
  */
 import { errorCatalogue } from '../base/error-catalogue.ts'
-import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
-import type { Model } from '../channels/channel.ts'
+import type { ErrorCode, Refusal } from '../base/errors.ts'
 import { findNamedModel } from '../channels/model-names.ts'
 import type {
   ErrorToShow,
@@ -18,9 +17,8 @@ import type {
 import { limitHeaders } from '../formats/rate-headers.ts'
 import { exchangeIdHeader, type Reply } from '../http/server/reply.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { pricesAt } from '../metering/prices.ts'
-import { mayUse } from './prepare.ts'
 import type { Identified, Incoming } from './stages.ts'
+import { isServed, unknownModel } from './served-models.ts'
 
 /** What the look of an error depends on. */
 interface ErrorContext extends Shape {
@@ -79,24 +77,16 @@ export function ownReply(
 ): Reply {
   if (operation.kind === 'warm_up') return warmUpReply(identified)
   const asked = modelId === undefined ? undefined : decode(modelId)
-  const named = findNamedModel(identified.snapshot.models, asked ?? '')?.id
+  const named = findNamedModel(identified.snapshot, asked ?? '')?.id
   const body = operation.answer(servedModels(identified), named ?? asked)
   if (body !== undefined) return { status: 200, headers: jsonHeaders(identified), body }
-  const list = `GET /${identified.vendor.name}/v1/models`
-  return errorReply(
-    identified,
-    refuse('relay.model_unknown', `There is no such model here. ${list} lists the models.`),
-  )
+  return errorReply(identified, unknownModel(identified, asked ?? ''))
 }
 
 function servedModels(identified: Identified): ListedModel[] {
-  const { snapshot, vendor, principal, startedAtMs } = identified
-  const isServed = (model: Model): boolean =>
-    model.vendor === vendor.name &&
-    mayUse(principal, model.id) &&
-    pricesAt(model.prices, startedAtMs) !== undefined
+  const { snapshot, vendor } = identified
   return [...snapshot.models.values()]
-    .filter(isServed)
+    .filter((model) => model.vendor === vendor.name && isServed(identified, model))
     .map(({ id, createdAtMs, maxOutputTokens }) => {
       return { id, createdAtMs, maxOutputTokens, vendor: vendor.name }
     })

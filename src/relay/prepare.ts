@@ -3,7 +3,6 @@
  * names. Reads the body once, keeps its bytes as they came, and re-encodes nothing. The checks run in
  * the order that the product promises, and the first that fails is the answer.
  */
-import type { Principal } from '../access/key.ts'
 import type { BodyRoom } from '../access/limits.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
@@ -17,6 +16,7 @@ import { pricesAt, type Prices } from '../metering/prices.ts'
 import { isPricedUse } from '../metering/rates.ts'
 import { useClasses } from '../metering/usage.ts'
 import { findLimits } from './output-limits.ts'
+import { mayUse, printable, unknownModel } from './served-models.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
 interface ClientGone {
@@ -26,6 +26,8 @@ interface ClientGone {
 /** A refusal with the model that the request names, where it is one of the catalogue. */
 export interface ModelRefusal extends Refusal {
   readonly model?: string
+  /** The name by which the client asked, where that is not the model's id. */
+  readonly asked?: string | undefined
 }
 
 export async function prepare(
@@ -215,6 +217,11 @@ function findUnpricedTool({ extras, model }: RequestFacts, prices: Prices): Refu
   return undefined
 }
 
+/** Returns the name by which a client asked, where that is not the model's id. */
+export function askedName({ id }: Model, name: string): string | undefined {
+  return name === id ? undefined : name
+}
+
 interface FoundModel {
   readonly kind: 'found'
   readonly model: Model
@@ -227,14 +234,12 @@ export function findModel(
   modelId: string,
 ): FoundModel | ModelRefusal {
   const { snapshot, vendor, principal, startedAtMs } = identified
-  const model = findNamedModel(snapshot.models, modelId)
+  const model = findNamedModel(snapshot, modelId)
   const prices = model === undefined ? undefined : pricesAt(model.prices, startedAtMs)
   // A model without a price in force is not served: it must never run for nothing.
   if (model === undefined || prices === undefined || model.vendor !== vendor.name)
-    return refuse(
-      'relay.model_unknown',
-      `There is no model "${printable(modelId)}" here. GET /${vendor.name}/v1/models lists the models.`,
-    )
+    return unknownModel(identified, modelId)
+  const asked = askedName(model, modelId)
   if (!mayUse(principal, model.id))
     return {
       ...refuse(
@@ -242,8 +247,9 @@ export function findModel(
         `This key may not use the model "${printable(modelId)}". GET /${vendor.name}/v1/models lists the models that it may use.`,
       ),
       model: model.id,
+      asked,
     }
-  if (!offers(model, prices, operation)) return notOffered(model, prices)
+  if (!offers(model, prices, operation)) return { ...notOffered(model, prices), asked }
   return { kind: 'found', model, prices }
 }
 
@@ -268,18 +274,13 @@ function findOtherPrices(
     const found = findModel(identified, operation, modelId)
     if (found.kind === 'refusal')
       return { ...found, message: `${found.message} The request names it beside \`model\`.` }
+    // Only the name of `model` is replaced on the way, so a vendor would not know this one.
+    if (found.model.also?.has(modelId) === true)
+      return refuse(
+        'relay.request_invalid',
+        `Name the model "${printable(modelId)}" by its id beside \`model\`: "${found.model.id}".`,
+      )
     otherPrices.push(found.prices)
   }
   return otherPrices
-}
-
-export function mayUse(principal: Principal, modelId: string): boolean {
-  return principal.allowedModels === undefined || principal.allowedModels.has(modelId)
-}
-
-const printableMax = 100
-
-/** Returns a client's own text for an error message: short, and without control characters. */
-export function printable(text: string): string {
-  return text.slice(0, printableMax).replace(/[^\x20-\x7e]/g, '?')
 }

@@ -27,7 +27,7 @@ import { failover, reportEnding } from './failover.ts'
 import { recordClientGone, recordOwnReply, recordRefusal } from './free-record.ts'
 import { leavingOf } from './leaving.ts'
 import { errorReply, ownReply, warmUpReply } from './own-replies.ts'
-import { bodyLimits, prepare } from './prepare.ts'
+import { askedName, bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
 import type { Admitted, Identified, Incoming, RelayServices } from './stages.ts'
 import { beginTrace } from './trace-facts.ts'
@@ -160,11 +160,16 @@ async function forward(
     const isForBody = errorCatalogue[prepared.code].origin === 'client'
     const counted = isForBody ? await admission.countRefused(identified, services) : undefined
     const refusal = counted ?? prepared
-    return refuseWith(identified, refusal, services, { ...refused, model: prepared.model })
+    const { model, asked: name } = prepared
+    return refuseWith(identified, refusal, services, { ...refused, model, asked: name })
   }
   const admitted = await admission.admit(prepared, services)
   if (admitted.kind === 'refusal')
-    return refuseWith(identified, admitted, services, { ...refused, model: prepared.model.id })
+    return refuseWith(identified, admitted, services, {
+      ...refused,
+      model: prepared.model.id,
+      asked: askedName(prepared.model, prepared.facts.model),
+    })
   return answer(admitted, services)
 }
 
@@ -233,6 +238,8 @@ interface Refused {
   readonly owner?: Pick<Principal, 'accountId' | 'keyId'> | undefined
   readonly operation?: string
   readonly model?: string | undefined
+  /** The name by which the client asked, where that is not the model's id. */
+  readonly asked?: string | undefined
   /** The ledger has its record. */
   readonly isRecorded?: boolean
 }

@@ -120,7 +120,7 @@ function inputTokensMax(prepared: Prepared): number | undefined {
 }
 
 function modelsOf({ facts, model, snapshot }: Prepared): readonly (Model | undefined)[] {
-  return [model, ...facts.extras.otherModels.map((name) => findNamedModel(snapshot.models, name))]
+  return [model, ...facts.extras.otherModels.map((name) => findNamedModel(snapshot, name))]
 }
 
 /** The prompt is read again for each use of a tool that the vendor runs, and by each other model. */

@@ -23,6 +23,7 @@ import { stateKey } from './earlier-answers.ts'
 import { recordFree } from './free-record.ts'
 import { noteCounts } from './counts-seen.ts'
 import { askWaiver, likelyPicos } from './leaving.ts'
+import { askedName } from './prepare.ts'
 import { outputTokensMax, outputTokensMaxOn } from './output-limits.ts'
 import { inputTokensBelieved, isHoldFinal } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
@@ -196,6 +197,7 @@ function exchangeRecord(
     keyId: admitted.principal.keyId,
     vendor: admitted.vendor.name,
     model: admitted.model.id,
+    askedModel: askedName(admitted.model, admitted.facts.model),
     operation: admitted.operation.name,
     isStream: admitted.facts.isStream,
     channel: delivered.channel?.name,

@@ -8,8 +8,8 @@ import type { Snapshot } from '../channels/channel.ts'
 import type { Format, Operation } from '../formats/format.ts'
 import { findFormats } from '../formats/registry.ts'
 import type { Found } from '../http/server/router.ts'
-import { printable } from './prepare.ts'
 import type { Incoming } from './stages.ts'
+import { printable } from './served-models.ts'
 
 export interface PathRefusal {
   readonly refusal: Refusal

@@ -77,6 +77,7 @@ export function makeSnapshot(
     vendors: new Map(Object.values(vendors).map((vendor) => [vendor.name, vendor])),
     models: new Map(models.map((model) => [model.id, model])),
     channels: new Map(channels.map((channel) => [channel.name, channel])),
+    modelsByOtherName: new Map(),
     channelsByModel: new Map(
       [...ids].map((id) => [id, channels.filter((channel) => channel.models.has(id))]),
     ),

@@ -109,6 +109,28 @@ export function words<const Word extends string>(
   }
 }
 
+/** A list of names of one form, each counted once; a name has no comma. */
+export function names(
+  form: RegExp,
+  rule: string,
+): Kind<ReadonlySet<string>, z.ZodArray<z.ZodString>> {
+  const error = `must be a list of names; each has ${rule}`
+  return {
+    schema: z
+      .array(z.string({ error }).regex(form, { error }), { error })
+      .min(1, { error: 'must name at least one, or be left out' })
+      .max(listedNamesMax, { error: `must have at most ${listedNamesMax} names` })
+      .transform((given) => new Set(given)),
+    store: (value) => [...value].join(','),
+    read: (stored) => new Set(String(stored).split(',')),
+    print: (value) => [...value],
+    shown: z.array(z.string()),
+    fallback: required,
+  }
+}
+
+const listedNamesMax = 100
+
 export function flag(): Kind<boolean, z.ZodBoolean> {
   return {
     schema: z.boolean({ error: 'must be true or false' }),

@@ -3,8 +3,19 @@ import { modelOperations } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema, printModelPrices } from '../../metering/price-form.ts'
 import type { ModelPrices } from '../../metering/prices.ts'
 import { tokensText, unknownLimits } from '../model-limits.ts'
+import { modelNameForm, modelNameRule } from '../model-name-form.ts'
 import { field, type WrittenField } from './field.ts'
-import { anyText, flag, kept, optional, text, timeLimit, wholeNumber, words } from './kinds.ts'
+import {
+  anyText,
+  flag,
+  kept,
+  names,
+  optional,
+  text,
+  timeLimit,
+  wholeNumber,
+  words,
+} from './kinds.ts'
 
 /** The most that a limit on tokens can be. */
 export const tokenLimitMax = 100_000_000
@@ -53,6 +64,12 @@ export const modelFields = {
     timeLimit,
     'How long pings alone keep a begun stream alive.',
     { column: 'ping_timeout_ms', fallback: 'the setting of that name' },
+  ),
+  /** Other names by which clients ask for it. */
+  also: field(
+    'also',
+    optional(names(modelNameForm, modelNameRule)),
+    'Other names that clients may ask by. The vendor gets the id of the model in their place, or the name that the channel has for it.',
   ),
   /** It also answers to its id with a date behind it. */
   dated: field(

@@ -6,6 +6,7 @@
 import type { z } from 'zod'
 import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
+import { modelNameForm, modelNameRule } from '../../channels/model-name-form.ts'
 import { withoutDate } from '../../channels/model-names.ts'
 import { isOnOwnNetwork } from '../../channels/catalogue/channel-address.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
@@ -45,8 +46,6 @@ const reservedNames: ReadonlySet<string> = new Set(
 )
 
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,63}$/
-/** No commas and no spaces: they would break lists of models and command lines. */
-const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/
 
 export function reviewCatalogue(document: Located): Review {
   const mistakes: Mistake[] = []
@@ -58,12 +57,8 @@ export function reviewCatalogue(document: Located): Review {
 
   for (const name of Object.keys(given.vendors)) checkVendorName(name, complain)
   for (const name of Object.keys(given.models))
-    if (!modelForm.test(name))
-      complain(
-        ['models', name],
-        'a model id has 1 to 128 letters, digits and . _ : / @ + -, and begins with a letter or digit',
-        'key',
-      )
+    if (!modelNameForm.test(name))
+      complain(['models', name], `a model id has ${modelNameRule}`, 'key')
   for (const name of Object.keys(given.channels)) checkChannelName(name, complain)
 
   const models = readEntries(given, 'models', complain)
@@ -78,6 +73,7 @@ export function reviewCatalogue(document: Located): Review {
     if (vendors.get(model.vendor)?.format === 'messages') checkMessagesModel(id, model, complain)
     else checkOperations(id, model, complain)
   checkDates(models, complain)
+  checkOtherNames(models, complain)
   for (const [name, channel] of channels) {
     checkAddress(name, channel, complain)
     checkCosts(name, { channel, models }, complain)
@@ -106,6 +102,24 @@ function checkDates(models: ReadonlyMap<string, ModelEntry>, complain: Complain)
     if (bare !== undefined && models.get(bare)?.dated === true)
       complain(['models', bare, 'dated'], `${id} is a model of its own; write dated: false`)
   }
+}
+
+/** A name means one model, whatever its vendor. */
+function checkOtherNames(models: ReadonlyMap<string, ModelEntry>, complain: Complain): void {
+  const owners = new Map([...models.keys()].map((id) => [id, id]))
+  for (const [id, { also }] of models)
+    for (const [index, name] of [...(also ?? [])].entries()) {
+      const bare = withoutDate(name)
+      const edition = bare !== undefined && models.get(bare)?.dated === true ? bare : undefined
+      const owner = owners.get(name) ?? edition
+      if (owner === undefined) owners.set(name, id)
+      else complain(['models', id, 'also', index], collision(name, { owner, id }))
+    }
+}
+
+function collision(name: string, { owner, id }: { readonly owner: string; readonly id: string }) {
+  if (name === id) return `${name} is the model's id; leave it out`
+  return `${name} is a name of the model ${owner} already`
 }
 
 /** The messages format has one operation, and that makes output. */

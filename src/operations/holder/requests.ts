@@ -66,6 +66,7 @@ const holderRequestForm = z.object({
   key_id: shown.key_id,
   vendor: shown.vendor,
   model: shown.model,
+  asked_model: shown.asked_model,
   operation: shown.operation,
   stream: shown.stream,
   outcome: shown.outcome,

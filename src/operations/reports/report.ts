@@ -92,12 +92,9 @@ const groupFields = {
   channel: grouped,
 }
 
-export const cacheHitRate = z
-  .number()
-  .nullable()
-  .meta({
-    description: "The part of all input that came from the vendor's cache; null without input.",
-  })
+export const cacheHitRate = z.number().nullable().meta({
+  description: "The part of all input that came from the vendor's cache; null without input.",
+})
 
 export const figureFields = {
   requests: z.int(),

@@ -37,6 +37,10 @@ export const requestForm = z.strictObject({
     .meta({ description: 'Name of the key, or its head where it has none.' }),
   vendor: z.string(),
   model: z.string().nullable(),
+  asked_model: z
+    .string()
+    .nullable()
+    .meta({ description: "The name by which the client asked, where that is not the model's id." }),
   operation: z.string().nullable(),
   stream: z.boolean().nullable(),
   channel: z.string().nullable().meta({ description: 'Whose answer the client got.' }),
@@ -149,6 +153,7 @@ export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames): Req
     key: keyNames.get(exchange.keyId) ?? null,
     vendor: exchange.vendor,
     model: exchange.model ?? null,
+    asked_model: exchange.askedModel ?? null,
     operation: exchange.operation ?? null,
     stream: exchange.isStream ?? null,
     channel: exchange.channel ?? null,

@@ -167,6 +167,7 @@ CREATE TABLE exchange (
   is_own_cost_known INTEGER NOT NULL DEFAULT 0,
   -- Its likely cost, where it came to nothing and is free for that; see ledger/waivers.ts.
   waived_picos BIGINT NOT NULL DEFAULT 0 CHECK (waived_picos >= 0),
+  asked_model TEXT COLLATE "C", -- by which name the client asked, where that is not the model's id
   PRIMARY KEY (account_id, exchange_id)
 ) PARTITION BY RANGE (exchange_id);
 
@@ -196,6 +197,7 @@ CREATE TABLE free_exchange (
   client TEXT COLLATE "C" NOT NULL DEFAULT '', -- family of its user agent; '' = unknown
   address TEXT COLLATE "C" NOT NULL DEFAULT '', -- as the setting record_addresses says
   stands_for BIGINT NOT NULL DEFAULT 1, -- how many exchanges the row counts
+  asked_model TEXT COLLATE "C", -- as in table exchange
   PRIMARY KEY (account_id, exchange_id)
 );
 
@@ -450,6 +452,7 @@ CREATE TABLE model (
   first_event_timeout_ms BIGINT CHECK (first_event_timeout_ms > 0),
   -- How long pings alone keep a stream alive, where it differs from the gateway's setting.
   ping_timeout_ms BIGINT CHECK (ping_timeout_ms > 0),
+  also TEXT, -- other names by which clients ask for it, comma-separated
   dated INTEGER, -- 1: it also answers to its id with a date behind it
   thinks INTEGER, -- 1: it may be silent for minutes
   created_at_ms BIGINT NOT NULL,

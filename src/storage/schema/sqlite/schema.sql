@@ -148,6 +148,7 @@ CREATE TABLE exchange (
   is_own_cost_known INTEGER NOT NULL DEFAULT 0,
   -- Its likely cost, where it came to nothing and is free for that; see ledger/waivers.ts.
   waived_picos INTEGER NOT NULL DEFAULT 0 CHECK (waived_picos >= 0),
+  asked_model TEXT, -- by which name the client asked, where that is not the model's id
   PRIMARY KEY (account_id, exchange_id)
 ) STRICT;
 
@@ -174,6 +175,7 @@ CREATE TABLE free_exchange (
   client TEXT NOT NULL DEFAULT '', -- family of its user agent; '' = unknown
   address TEXT NOT NULL DEFAULT '', -- as the setting record_addresses says
   stands_for INTEGER NOT NULL DEFAULT 1, -- how many exchanges the row counts
+  asked_model TEXT, -- as in table exchange
   PRIMARY KEY (account_id, exchange_id)
 ) STRICT;
 
@@ -364,6 +366,7 @@ CREATE TABLE model (
   first_event_timeout_ms INTEGER CHECK (first_event_timeout_ms > 0),
   -- How long pings alone keep a stream alive, where it differs from the gateway's setting.
   ping_timeout_ms INTEGER CHECK (ping_timeout_ms > 0),
+  also TEXT, -- other names by which clients ask for it, comma-separated
   dated INTEGER, -- 1: it also answers to its id with a date behind it
   thinks INTEGER, -- 1: it may be silent for minutes
   created_at_ms INTEGER NOT NULL,

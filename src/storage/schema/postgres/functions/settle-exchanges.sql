@@ -26,17 +26,17 @@ BEGIN
       status INTEGER, attempt_count INTEGER, amount_picos BIGINT, usage TEXT, marks TEXT,
       price_lines TEXT, vendor_request_id TEXT, operator_cost_picos BIGINT, first_event_ms BIGINT,
       attempts TEXT, code TEXT, client TEXT, address TEXT, own_cost_picos BIGINT,
-      is_own_cost_known INTEGER, waived_picos BIGINT, day TEXT, input_tokens BIGINT, output_tokens BIGINT,
+      is_own_cost_known INTEGER, waived_picos BIGINT, asked_model TEXT, day TEXT, input_tokens BIGINT, output_tokens BIGINT,
       cache_tokens BIGINT, cache_write_tokens BIGINT, prompt_tokens BIGINT, first_event_bucket INTEGER)
   ), recorded AS (
     INSERT INTO exchange (account_id, exchange_id, key_id, vendor, model, operation, is_stream,
       channel, started_at_ms, ended_at_ms, ending, status, attempt_count, amount_picos, usage,
       marks, price_lines, vendor_request_id, operator_cost_picos, first_event_ms, attempts, code,
-      client, address, own_cost_picos, is_own_cost_known, waived_picos)
+      client, address, own_cost_picos, is_own_cost_known, waived_picos, asked_model)
     SELECT account_id, exchange_id, key_id, vendor, model, operation, is_stream,
       channel, started_at_ms, ended_at_ms, ending, status, attempt_count, amount_picos, usage,
       marks, price_lines, vendor_request_id, operator_cost_picos, first_event_ms, attempts, code,
-      client, address, own_cost_picos, is_own_cost_known, waived_picos FROM record
+      client, address, own_cost_picos, is_own_cost_known, waived_picos, asked_model FROM record
     ON CONFLICT (account_id, exchange_id) DO NOTHING
     RETURNING account_id, exchange_id, key_id, amount_picos, ended_at_ms
   ), charge AS (
