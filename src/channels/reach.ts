@@ -69,7 +69,7 @@ export function isSameUpstream(one: Channel, other: Channel): boolean {
 }
 
 function textOf(channel: Channel): string {
-  const { url, path, query, headers, credential, credentialForm } = channel
+  const { url, path, proxy, query, headers, credential, credentialForm } = channel
   const sent = [...headers].map(([name, value]) => [name, value.reveal()])
-  return JSON.stringify([url, path, [...query], sent, credential.reveal(), credentialForm])
+  return JSON.stringify([url, path, proxy, [...query], sent, credential.reveal(), credentialForm])
 }

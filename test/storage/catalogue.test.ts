@@ -589,6 +589,18 @@ test('mistakes about the way to a vendor are errors with their lines', async (t)
       'url: must end before /v1, which the gateway appends; write path: "" for an address that has it',
     ],
     [
+      `url: "http://10.1.2.3", ${key}, proxy: "http://p:3128", allow_private: true`,
+      'url: must begin with https:// where a proxy is on the way',
+    ],
+    [
+      `url: "https://10.1.2.3", ${key}, proxy: "http://p:3128", allow_private: true`,
+      'url: must be on the internet where a proxy is on the way',
+    ],
+    [
+      `url: "https://a.example", ${key}, proxy: "http://user:word@p:3128"`,
+      'proxy: must hold no user name or password',
+    ],
+    [
       `url: "https://a.example", ${key}, headers: { Host: b.example }`,
       'headers.Host: must be another header: HTTP, the credential or the gateway uses this one',
     ],

@@ -5,15 +5,12 @@ import type { UpstreamRequest, UpstreamTarget } from '../../src/http/client/upst
 export function outcomeOf(
   upstream: UpstreamPools,
   target: UpstreamTarget,
+  sent?: Buffer,
 ): Promise<{ readonly kind: string; readonly body: string }> {
   return new Promise((resolve) => {
     let body = ''
-    const request: UpstreamRequest = {
-      method: 'GET',
-      path: '/v1/models',
-      headers: [],
-      body: undefined,
-    }
+    const method = sent === undefined ? 'GET' : 'POST'
+    const request: UpstreamRequest = { method, path: '/v1/models', headers: [], body: sent }
     upstream.send(target, request, {
       onHead: () => undefined,
       onData(chunk) {

@@ -1,4 +1,4 @@
-/** Which addresses a channel may have. Pure: it looks no name up. */
+/** Which addresses a channel and its proxy may have. Pure: it looks no name up. */
 import { isIP } from 'node:net'
 import { kindOfAddress, type AddressKind } from '../../base/address-kind.ts'
 import { isLocalHost } from '../../base/local-host.ts'
@@ -27,6 +27,27 @@ export function urlFault(text: string): string | undefined {
 /** Whether a path ends in that of an endpoint, such as `/messages`. */
 export function endsInEndpoint(path: string): boolean {
   return /\/(?:messages|completions|responses|embeddings|models)\/*$/.test(path)
+}
+
+/** Returns what is wrong with the address of a proxy. It may be in a private network. */
+export function proxyFault(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.protocol !== 'http:')
+    return 'must be the address of a proxy such as http://proxy.example:3128'
+  if (url.username !== '' || url.password !== '') return 'must hold no user name or password'
+  if (url.pathname !== '/' || text.includes('?') || text.includes('#'))
+    return 'must have no path, query (?) or fragment (#)'
+  if (isUnusable(hostOf(url)))
+    return 'must not point to a link-local, multicast or unspecified address'
+  return undefined
+}
+
+/** Returns what is wrong with the address of a channel that is reached through a proxy. */
+export function proxiedFault(url: URL): string | undefined {
+  if (url.protocol !== 'https:') return 'must begin with https:// where a proxy is on the way'
+  const host = hostOf(url)
+  const isOwn = isIP(host) === 0 ? isLocalHost(host) : kindOfAddress(host) !== 'public'
+  return isOwn ? 'must be on the internet where a proxy is on the way' : undefined
 }
 
 /** Returns the host without the brackets of an IPv6 address. */

@@ -7,7 +7,14 @@ import { costSchema, decodeCost, encodeCost, printCost } from '../../metering/co
 import type { CostPrices } from '../../metering/cost-prices.ts'
 import { urlFault } from './channel-address.ts'
 import { field, type Kind } from './field.ts'
-import { basePath, betas, credentialText, fixedHeaders, queryParameters } from './reach-kinds.ts'
+import {
+  basePath,
+  betas,
+  credentialText,
+  fixedHeaders,
+  proxyAddress,
+  queryParameters,
+} from './reach-kinds.ts'
 import {
   anyText,
   choice,
@@ -200,6 +207,12 @@ export const channelFields = {
     usually(new Map(), fixedHeaders),
     "Headers of every request, in place of the client's of the same names. A value may be `env:NAME` or `file:/path`.",
     { fallback: 'none' },
+  ),
+  /** Scheme, host and port. */
+  proxy: field(
+    'proxy',
+    optional(text(proxyAddress)),
+    'An HTTP proxy on the way: `http://proxy.example:3128`. The gateway asks it by CONNECT for a tunnel, in which it speaks TLS with the vendor. The address is then on the internet and begins with `https://`.',
   ),
   /** Exact names, and beginnings with `*` behind them. */
   dropBetas: field(

@@ -45,6 +45,7 @@ const channel = {
   path: '/api/paas/v4',
   query: { 'api-version': '2026-10-01' },
   headers: { 'x-workspace': 'env:WORKSPACE', 'x-team': 'some text' },
+  proxy: 'http://proxy.example:3128',
   drop_betas: ['other-*', 'some-beta-2026-01-15'],
   models: { a: 'other', b: null },
   rank: 3,

@@ -1,13 +1,13 @@
 /**
- * Kinds of the fields by which a channel says how its vendor is reached: paths, query, headers, betas
- * that it does not know, and references to secrets. Pure. Invariant: no value of these can change the method,
- * the host, the length or the credential of a request.
+ * Kinds of the fields by which a channel says how its vendor is reached: paths, query, headers, a proxy,
+ * betas that it does not know, and references to secrets. Pure. Invariant: no value of these can change the
+ * method, the host, the length or the credential of a request.
  */
 import { z } from 'zod'
 import { mayBeFixed } from '../../formats/channel-headers.ts'
 import type { Kind } from './field.ts'
 import { anyText, visibleText } from './kinds.ts'
-import { endsInEndpoint } from './channel-address.ts'
+import { endsInEndpoint, proxyFault } from './channel-address.ts'
 
 const environmentRule = /^env:[A-Za-z_][A-Za-z0-9_]*$/
 const fileRule = /^file:\/./
@@ -52,6 +52,15 @@ export const basePath = anyText(pathRule)
   .refine((given) => !endsInEndpoint(given), {
     error: 'must end before the path of the endpoint, which the gateway appends itself',
   })
+
+export const proxyAddress = anyText(
+  'must be the address of a proxy such as http://proxy.example:3128',
+).transform((given, context): string => {
+  const fault = proxyFault(given)
+  if (fault === undefined) return new URL(given).origin
+  context.addIssue({ code: 'custom', message: fault })
+  return z.NEVER
+})
 
 type Texts = ReadonlyMap<string, string>
 

@@ -8,12 +8,14 @@
 import { isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { minuteMs } from '../../base/clock.ts'
+import { invariant } from '../../base/errors.ts'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
 import { bytesOf, piecesOf } from '../wire/message-writer.ts'
 import { ResponseReader } from '../wire/response-reader.ts'
 import { AddressRefused } from './checked-lookup.ts'
 import type { RoundTrip, RoundTripConnection } from './round-trip.ts'
+import { openTunnel, type Tunnel } from './tunnel.ts'
 import { isStaleConnection, type FailureKind } from './upstream.ts'
 
 /** A request as bytes: the head's text has one character per byte. */
@@ -42,6 +44,8 @@ export interface ConnectionPool {
   readonly port: number
   /** Refuses addresses that the name must not lead to. */
   readonly lookup: LookupFunction
+  /** An HTTP proxy on the way; then the vendor is reached with TLS. */
+  readonly proxy: string | undefined
   /** Of the last handshake: it makes the next one shorter. */
   tlsSession: Buffer | undefined
   /** Takes back an idle connection that can be used again. */
@@ -71,7 +75,9 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   watchIndex = unwatched
   readonly #pool: ConnectionPool
   readonly #parts: ConnectionParts
-  readonly #socket: Socket
+  /** Undefined while a tunnel is being opened. */
+  #socket: Socket | undefined
+  #tunnel: Tunnel | undefined
   readonly #reader = new ResponseReader(headBytesMax)
   #roundTrip: RoundTrip | undefined
   /** What is written once the connection is open and the event loop's turn ends. */
@@ -88,7 +94,8 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     this.#pool = pool
     this.#parts = parts
     this.dueMs = parts.monotonic() + parts.connectTimeoutMs
-    this.#socket = this.#open()
+    if (pool.proxy === undefined) this.#socket = this.#open(undefined)
+    else this.#openThrough(pool.proxy)
     parts.watchdog.watch(this)
   }
 
@@ -104,7 +111,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
 
   /** An idle connection may have been lost in this turn of the event loop. */
   get isUsable(): boolean {
-    return !this.#isClosed && (!this.#isReady || this.#socket.writable)
+    return !this.#isClosed && (!this.#isReady || this.#socket?.writable === true)
   }
 
   send(roundTrip: RoundTrip, request: WrittenRequest): void {
@@ -116,11 +123,11 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   }
 
   pause(): void {
-    this.#socket.pause()
+    this.#socket?.pause()
   }
 
   resume(): void {
-    if (this.#socket.isPaused()) this.#socket.resume()
+    if (this.#socket?.isPaused() === true) this.#socket.resume()
   }
 
   /** Closes the connection at once. Idempotent. */
@@ -132,7 +139,8 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     this.#unwritten = []
     this.#pool.remove(this)
     this.#parts.watchdog.unwatch(this)
-    this.#socket.destroy()
+    this.#tunnel?.close()
+    this.#socket?.destroy()
   }
 
   /** Fails the running exchange as `aborted`. */
@@ -142,9 +150,10 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
 
   /** The same; resolves when the socket is closed. */
   async close(): Promise<void> {
+    const socket = this.#socket
     const gone = new Promise<void>((resolve) => {
-      if (this.#socket.closed) resolve()
-      else this.#socket.once('close', () => resolve())
+      if (socket === undefined || socket.closed) resolve()
+      else socket.once('close', () => resolve())
     })
     this.cut()
     await gone
@@ -156,9 +165,24 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     else this.#fail('connect')
   }
 
-  #open(): Socket {
+  #openThrough(proxy: string): void {
+    const { host, port } = this.#pool
+    const ends = { proxy, host, port }
+    this.#tunnel = openTunnel(ends, {
+      onOpen: (tunnel) => {
+        if (this.#isClosed) tunnel.destroy()
+        else this.#socket = this.#open(tunnel)
+      },
+      onFailure: (error) => this.#onLost(error),
+    })
+  }
+
+  /** Opens a socket to the vendor: directly, or inside a tunnel. */
+  #open(tunnel: Socket | undefined): Socket {
     const { host, port, isTls, lookup } = this.#pool
+    tunnel?.setNoDelay(true).setKeepAlive(true, tcpKeepAliveDelayMs)
     const options = {
+      ...(tunnel !== undefined && { socket: tunnel }),
       host,
       port,
       lookup,
@@ -175,6 +199,9 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     }
     const socket = isTls ? this.#openTls(options) : this.#parts.openSocket(options)
     socket.on(isTls ? 'secureConnect' : 'connect', () => this.#onReady())
+    // Node reads into a buffer of ours only where it has opened the connection itself.
+    if (tunnel !== undefined)
+      socket.on('data', (chunk: Buffer) => this.#onRead(chunk.length, chunk))
     socket.on('error', (error) => this.#onLost(error))
     socket.on('end', () => this.#onEnd())
     socket.on('close', () => this.#onLost(undefined))
@@ -217,7 +244,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     if (request === undefined) return
     this.#waiting = undefined
     const { head, body } = request
-    const socket = this.#socket
+    const socket = this.#opened()
     const pieces = piecesOf(body)
     const length = head.length + bytesOf(pieces)
     if (pieces.length === 0) {
@@ -236,12 +263,20 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     }
   }
 
+  /** Requests are written, and answers read, on an open connection only. */
+  #opened(): Socket {
+    const socket = this.#socket
+    invariant(socket !== undefined, 'the connection is open')
+    return socket
+  }
+
   #writeSlice(): void {
     const slice = this.#unwritten.shift()
     if (slice === undefined) return
-    if (this.#unwritten.length === 0) this.#socket.write(slice)
+    const socket = this.#opened()
+    if (this.#unwritten.length === 0) socket.write(slice)
     else
-      this.#socket.write(slice, (error) => {
+      socket.write(slice, (error) => {
         // A lost connection reports itself.
         if (!error) this.#writeSlice()
       })
@@ -275,8 +310,9 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
    */
   #complete(roundTrip: RoundTrip, hasLeftover: boolean): void {
     const keepMs = this.#reusableMs()
-    const isSent = this.#unwritten.length === 0 && this.#socket.writableLength === 0
-    const isClean = !hasLeftover && this.#socket.writable && isSent
+    const socket = this.#opened()
+    const isSent = this.#unwritten.length === 0 && socket.writableLength === 0
+    const isClean = !hasLeftover && socket.writable && isSent
     if (isClean && keepMs > 0) {
       this.#roundTrip = undefined
       this.#isWritten = false

@@ -188,6 +188,7 @@ class ChannelPool implements ConnectionPool {
   readonly basePath: string
   readonly parts: ConnectionParts
   readonly lookup: LookupFunction
+  readonly proxy: string | undefined
   tlsSession: Buffer | undefined
   readonly #connectionsMax: number
   #isRetired = false
@@ -199,14 +200,16 @@ class ChannelPool implements ConnectionPool {
     this.port = base.port === '' ? (this.isTls ? 443 : 80) : Number(base.port)
     this.hostHeader = base.host
     this.basePath = base.pathname.replace(/\/+$/, '')
+    this.proxy = target.proxy
     this.parts = parts
     this.#connectionsMax = connectionsMax
     const rules = { isTls: this.isTls, allowPrivate: target.allowPrivate === true }
     this.lookup = checkedLookup(resolve, (address, name) => addressFault(address, name, rules))
   }
 
-  isFor({ url, allowPrivate }: UpstreamTarget): boolean {
-    return this.#target.url === url && this.#target.allowPrivate === allowPrivate
+  isFor({ url, allowPrivate, proxy }: UpstreamTarget): boolean {
+    const own = this.#target
+    return own.url === url && own.allowPrivate === allowPrivate && own.proxy === proxy
   }
 
   take(): Connection | undefined {

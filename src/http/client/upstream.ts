@@ -15,6 +15,8 @@ export interface UpstreamTarget {
   readonly name: string
   /** Its name may lead to an address that is not public. */
   readonly allowPrivate?: boolean
+  /** The address of an HTTP proxy on the way; then the URL begins with https:// */
+  readonly proxy?: string | undefined
 }
 
 export interface UpstreamRequest {

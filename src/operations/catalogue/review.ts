@@ -8,7 +8,7 @@ import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
 import { modelNameForm, modelNameRule } from '../../channels/model-name-form.ts'
 import { withoutDate } from '../../channels/model-names.ts'
-import { isOnOwnNetwork } from '../../channels/catalogue/channel-address.ts'
+import { isOnOwnNetwork, proxiedFault } from '../../channels/catalogue/channel-address.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
@@ -132,7 +132,7 @@ function checkMessagesModel(id: string, { operations, prices }: ModelEntry, comp
 
 function checkAddress(
   name: string,
-  { url, path, allowPrivate }: ChannelEntry,
+  { url, path, proxy, allowPrivate }: ChannelEntry,
   complain: Complain,
 ): void {
   if (url.endsWith('/v1') && path.startsWith('/v1'))
@@ -140,7 +140,9 @@ function checkAddress(
       ['channels', name, 'url'],
       'must end before /v1, which the gateway appends; write path: "" for an address that has it',
     )
-  if (!allowPrivate && isOnOwnNetwork(new URL(url)))
+  const fault = proxy === undefined ? undefined : proxiedFault(new URL(url))
+  if (fault !== undefined) complain(['channels', name, 'url'], fault)
+  else if (!allowPrivate && isOnOwnNetwork(new URL(url)))
     complain(
       ['channels', name, 'url'],
       'is an address in a private network; add allow_private: true if that is meant',

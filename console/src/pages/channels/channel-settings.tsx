@@ -28,6 +28,7 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
           ['Name', name],
           ['Vendor', vendor],
           ['Address', <code key="address">{url + detail.path}</code>],
+          ['Proxy', detail.proxy ?? 'None'],
           ['Sent with each request', sentAlong(detail)],
           ['Credential', <CredentialShape key="credential" credential={credential} />],
           ['Rank', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],

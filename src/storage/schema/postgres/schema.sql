@@ -476,6 +476,7 @@ CREATE TABLE channel (
   path TEXT COLLATE "C" NOT NULL DEFAULT '/v1', -- before the path of an endpoint
   query TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
+  proxy TEXT COLLATE "C", -- an HTTP proxy on the way; NULL: none
   drop_betas TEXT COLLATE "C" NOT NULL DEFAULT '', -- names with commas; see channels/catalogue/reach-kinds.ts
   models TEXT COLLATE "C" NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,

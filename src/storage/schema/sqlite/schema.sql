@@ -390,6 +390,7 @@ CREATE TABLE channel (
   path TEXT NOT NULL DEFAULT '/v1', -- before the path of an endpoint
   query TEXT NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
+  proxy TEXT, -- an HTTP proxy on the way; NULL: none
   drop_betas TEXT NOT NULL DEFAULT '', -- names with commas; see channels/catalogue/reach-kinds.ts
   models TEXT NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,59 @@
+/**
+ * Opens a tunnel through an HTTP proxy. Node's own client asks for it by CONNECT; what goes through it is TLS
+ * to the vendor, so the proxy sees a name, a port and lengths. The proxy looks the vendor's name up.
+ */
+import { request } from 'node:http'
+import { isIPv6, type Socket } from 'node:net'
+
+export interface TunnelEnds {
+  /** `http://proxy.example:3128` */
+  readonly proxy: string
+  /** Of the vendor, without the brackets of a URL. */
+  readonly host: string
+  readonly port: number
+}
+
+export interface Tunnel {
+  /** Closes the connection to the proxy unless the tunnel is open. Idempotent. */
+  close(): void
+}
+
+/** Calls one of both functions, once: the proxy has connected to the vendor, or there is no tunnel. */
+export function openTunnel(
+  { proxy, host, port }: TunnelEnds,
+  ended: { readonly onOpen: (socket: Socket) => void; readonly onFailure: (error: Error) => void },
+): Tunnel {
+  const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const asked = request(proxy, {
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority },
+    agent: false,
+  })
+  let isOver = false
+  const fail = (error: Error): void => {
+    if (isOver) return
+    isOver = true
+    asked.destroy()
+    ended.onFailure(error)
+  }
+  asked.once('connect', ({ statusCode = 0 }, socket, early) => {
+    // A server with TLS waits for its client: earlier bytes are none of the vendor's.
+    if (statusCode >= 200 && statusCode <= 299 && early.length === 0) {
+      isOver = true
+      ended.onOpen(socket)
+    } else {
+      socket.destroy()
+      fail(new Error(`the proxy answered with status ${statusCode}`))
+    }
+  })
+  asked.on('error', fail)
+  asked.end()
+  return {
+    close() {
+      if (isOver) return
+      isOver = true
+      asked.destroy()
+    },
+  }
+}
