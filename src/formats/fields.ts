@@ -212,13 +212,11 @@ export const responsesFields: ReadonlySet<string> = new Set([
 const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   account_files: 'Files are not available here by id; send their content within the request.',
   code_execution: 'The code execution tool is not available here.',
-  code_interpreter: 'The code interpreter is not available here; leave that tool out.',
   enable_search: 'Searches are not available here; leave `enable_search` out.',
   containers: 'Containers are not available here; leave `container` and tools that run in one out.',
   conversations:
     'Conversations are not available here; leave `conversation` out and send all of `input`, or name `previous_response_id`.',
   file_search: 'File search is not available here; leave that tool out.',
-  image_generation: 'Image generation is not available here; leave that tool out.',
   mcp: 'Remote MCP servers are not available here; leave that tool out.',
   models: 'Other models are not available here; leave `models` out.',
   moderation: 'Moderation with the answer is not available here; leave `moderation` out.',
@@ -231,7 +229,6 @@ const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   stored_prompts:
     'Stored prompts are not available here; leave `prompt` out and send its text within the request.',
   threads: 'Threads are not available here; leave `thread` out and send all of `messages`.',
-  web_search: 'Web search is not available here; leave that tool out.',
   web_search_options: 'Web search is not available here; leave `web_search_options` out.',
 }
 

@@ -254,12 +254,10 @@ export interface ReadRequestOptions {
 export const operatorFeatures = [
   'account_files',
   'code_execution',
-  'code_interpreter',
   'containers',
   'conversations',
   'enable_search',
   'file_search',
-  'image_generation',
   'mcp',
   'models',
   'moderation',
@@ -270,7 +268,6 @@ export const operatorFeatures = [
   'stored_completions',
   'stored_prompts',
   'threads',
-  'web_search',
   'web_search_options',
 ] as const
 

@@ -149,7 +149,10 @@ test('what the gateway refuses never reaches a vendor', async () => {
   const refused: readonly (readonly [JsonFields, RegExp])[] = [
     [{ background: true }, /background are not available/],
     [{ conversation: 'conv_1' }, /Conversations are not available/],
-    [{ tools: [{ type: 'web_search' }] }, /Web search is not available/],
+    [
+      { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
+      /File search is not available/,
+    ],
     [
       { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
       /Containers are not available here; leave `container` and tools that run in one out/,

@@ -211,15 +211,11 @@ describe('what acts on the operator’s account', () => {
       { tools: [{ type: 'function', input_image_mask: { file_id: 'file-1' } }] },
       /Files/,
     ],
-    ['web_search', { tools: [{ type: 'web_search' }] }, /Web search/],
-    ['web_search', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, /Web search/],
     [
       'file_search',
       { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
       /File search/,
     ],
-    ['code_interpreter', { tools: [codeInterpreter({ type: 'auto' })] }, /code interpreter/],
-    ['image_generation', { tools: [{ type: 'image_generation' }] }, /Image generation/],
     ['mcp', { tools: [{ type: 'mcp', server_label: 'x', server_url: 'https://x' }] }, /MCP/],
     [
       'containers',
@@ -228,11 +224,11 @@ describe('what acts on the operator’s account', () => {
     ],
     ['other_tools', { tools: [{ type: 'teleport' }] }, /type of tool/],
     [
-      'web_search',
-      { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] },
-      /Web/,
+      'file_search',
+      { input: [{ type: 'additional_tools', tools: [{ type: 'file_search' }] }] },
+      /File search/,
     ],
-    ['web_search', { tools: [{ type: 'namespace', tools: [{ type: 'web_search' }] }] }, /Web/],
+    ['mcp', { tools: [{ type: 'namespace', tools: [{ type: 'mcp' }] }] }, /MCP/],
   ]
   for (const [feature, fields, message] of cases)
     test(`${feature} in ${JSON.stringify(fields)} is refused unless it is allowed`, () => {
@@ -240,9 +236,27 @@ describe('what acts on the operator’s account', () => {
       factsOf({ ...plain, ...fields }, { allowed: [feature] })
     })
 
-  test('files and ids of containers need their own permission beside that of the tool', () => {
+  test('tools that may have a price are counted, and need no permission', () => {
+    const cases = [
+      [{ type: 'web_search' }, 10, undefined],
+      [{ type: 'web_search_preview_2025_03_11' }, 10, undefined],
+      [codeInterpreter({ type: 'auto' }), 0, { code_interpreter: 10 }],
+      [{ type: 'image_generation' }, 0, { image_generation: 10 }],
+    ] as const
+    for (const [tool, searches, others] of cases)
+      for (const fields of [
+        { tools: [tool] },
+        { tools: [{ type: 'namespace', tools: [tool] }] },
+        { input: [{ type: 'additional_tools', tools: [tool] }] },
+      ]) {
+        const { extras } = factsOf({ ...plain, ...fields })
+        assert.deepEqual([extras.webSearchesMax, extras.vendorTools], [searches, others])
+      }
+  })
+
+  test('files and ids of containers need a permission of their own', () => {
     const files = { ...plain, tools: [codeInterpreter({ type: 'auto', file_ids: ['file-1'] })] }
-    assert.match(faultOf(files, { allowed: ['code_interpreter'] }), /Files/)
+    assert.match(faultOf(files), /Files/)
     const variables = { one: { type: 'input_file', file_id: 'file-1' }, two: '"file_id": "a"' }
     const prompt = JSON.stringify({ ...plain, prompt: { id: 'pmpt_1', variables } })
     for (const text of [prompt, prompt.replaceAll('file_id', 'file\\u005fid')])
@@ -254,11 +268,11 @@ describe('what acts on the operator’s account', () => {
       { allowed: ['stored_prompts'] },
     )
     const named = { ...plain, tools: [codeInterpreter('cntr_1')] }
-    assert.match(faultOf(named, { allowed: ['code_interpreter'] }), /Containers/)
-    factsOf(named, { allowed: ['code_interpreter', 'containers'] })
+    assert.match(faultOf(named), /Containers/)
+    factsOf(named, { allowed: ['containers'] })
   })
 
-  const dearer: readonly (readonly [VendorFeature, object])[] = [
+  const dearer: readonly (readonly [string, object])[] = [
     ['code_interpreter', { container: { type: 'auto', memory_limit: '64g' } }],
     ['image_generation', { output_format: 'gif' }],
     ['image_generation', { output_format: 'png', frame_count: 30 }],
@@ -266,31 +280,31 @@ describe('what acts on the operator’s account', () => {
     ['mcp', { server_label: 's', tunnel_id: 'tunnel_1' }],
   ]
   for (const [tool, options] of dearer)
-    test(`${JSON.stringify(options)} needs more than the permission for ${tool}`, () => {
+    test(`${JSON.stringify(options)} needs a permission of its own with ${tool}`, () => {
       const body = { ...plain, tools: [{ type: tool, ...options }] }
-      assert.match(faultOf(body, { allowed: [tool] }), /or an option of one, that is not available/)
-      factsOf(body, { allowed: [tool, 'other_tools'] })
+      assert.match(
+        faultOf(body, { allowed: ['mcp'] }),
+        /or an option of one, that is not available/,
+      )
+      factsOf(body, { allowed: ['mcp', 'other_tools'] })
     })
 
   test('options that cost no more pass with their tool', () => {
     const container = { type: 'auto', memory_limit: '1g' }
-    factsOf(
-      {
-        ...plain,
-        tools: [
-          { type: 'code_interpreter', container },
-          { type: 'image_generation', output_format: 'webp', frame_count: null },
-          { type: 'function', name: 'f', output_format: 'gif' },
-        ],
-      },
-      { allowed: ['code_interpreter', 'image_generation'] },
-    )
+    factsOf({
+      ...plain,
+      tools: [
+        { type: 'code_interpreter', container },
+        { type: 'image_generation', output_format: 'webp', frame_count: null },
+        { type: 'function', name: 'f', output_format: 'gif' },
+      ],
+    })
   })
 
   test('a tool is found however deep it is nested', () => {
-    const nested = { type: 'namespace', tools: [{ type: 'web_search' }] }
+    const nested = { type: 'namespace', tools: [{ type: 'mcp' }] }
     const tools = [{ type: 'namespace', tools: [{ type: 'namespace', tools: [nested] }] }]
-    assert.match(faultOf({ ...plain, tools }), /Web search/)
+    assert.match(faultOf({ ...plain, tools }), /MCP/)
   })
 
   test('tools that the client runs pass', () => {
@@ -307,7 +321,7 @@ describe('what acts on the operator’s account', () => {
 
   test('the hold covers as many uses as the request allows', () => {
     const tools = [{ type: 'web_search' }, { type: 'file_search' }, { type: 'mcp' }]
-    const allowed = ['web_search', 'file_search', 'mcp'] as const
+    const allowed = ['file_search', 'mcp'] as const
     const usesOf = (limit?: number): unknown[] => {
       const { extras } = factsOf({ ...plain, tools, max_tool_calls: limit }, { allowed })
       const { uses, isLimited } = extras.serverTools ?? {}

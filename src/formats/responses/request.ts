@@ -150,16 +150,21 @@ const clientTools: ReadonlySet<string> = new Set([
   'tool_search',
 ])
 
-/** Tools that the vendor runs, by the beginning of their type: some have a date behind it. */
-const vendorRunTools = [
-  'web_search',
-  'file_search',
-  'code_interpreter',
-  'image_generation',
-  'mcp',
-] as const satisfies readonly OperatorFeature[]
+/** Tools of the vendor that may run where the model has a price for them. */
+const pricedTools = ['web_search', 'code_interpreter', 'image_generation'] as const
 
+/** Tools that use what is in the operator's account, or that have no price. */
+const allowedTools = ['file_search', 'mcp'] as const satisfies readonly OperatorFeature[]
+
+/** By the beginning of their type: some have a date behind it. */
+const vendorRunTools = [...pricedTools, ...allowedTools] as const
+
+type PricedTool = (typeof pricedTools)[number]
 type VendorRunTool = (typeof vendorRunTools)[number] | 'containers' | 'other_tools'
+
+function isPriced(tool: VendorRunTool): tool is PricedTool {
+  return pricedTools.some((name) => name === tool)
+}
 
 /** Undefined for a tool that the client runs. */
 function vendorRunTool(tool: JsonObject): VendorRunTool | undefined {
@@ -193,7 +198,7 @@ function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
   if (isAsked(body['moderation'])) features.push('moderation')
   for (const tool of toolsOf(body)) {
     const feature = vendorRunTool(tool)
-    if (feature !== undefined) features.push(feature)
+    if (feature !== undefined && !isPriced(feature)) features.push(feature)
     if (feature !== undefined && hasDearOption(tool)) features.push('other_tools')
     // A container by its id, where others could have left their data.
     if (typeof tool['container'] === 'string') features.push('containers')
