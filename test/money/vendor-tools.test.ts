@@ -1,6 +1,6 @@
 /**
- * Tools that the vendor runs in a Responses request: they need a price, some of them the operator's leave. They
- * are held for the most uses, and charged by the uses that the answer shows.
+ * Tools that the vendor runs in a Responses request: they need a price, some of them the operator's leave.
+ * They are held for the most uses, and charged by the uses that the answer shows.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
