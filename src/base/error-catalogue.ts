@@ -143,7 +143,7 @@ export const errorGroups = {
       meaning:
         'The endpoint does not exist. The message lists those that do, or names the right base address.',
       advice:
-        "Check the base address. The usual reasons are a doubled or missing `/v1`, a missing vendor, and the other vendor's path.",
+        "Check the base address. The usual reasons are a missing vendor and the other vendor's path. A missing or doubled `/v1`, `//` and a slash at the end are understood.",
     },
     'http.method_not_allowed': {
       status: 405,

@@ -18,7 +18,7 @@ import type { Snapshot, Vendor } from '../channels/channel.ts'
 import type { LoadedSnapshot } from '../channels/snapshot.ts'
 import type { HealthBook } from '../channels/health/health-book.ts'
 import { headersForPages } from '../formats/headers.ts'
-import { findOperation, formatOf } from '../formats/registry.ts'
+import { canonicalPath, findOperation, formatOf } from '../formats/registry.ts'
 import { allowOrigin, preflightHeaders } from '../http/server/cross-origin.ts'
 import type { IncomingRequest } from '../http/server/request.ts'
 import type { RequestHandler } from '../http/server/listener.ts'
@@ -142,7 +142,7 @@ function findMethods(path: string, snapshot: Snapshot): string | undefined {
   return found.kind === 'method_not_allowed' ? found.allow : undefined
 }
 
-/** The path behind a vendor's prefix; undefined outside every prefix. */
+/** The path behind a vendor's prefix, in its canonical spelling; undefined outside every prefix. */
 function findVendor(
   path: string,
   { vendors }: Snapshot,
@@ -151,7 +151,7 @@ function findVendor(
   const slash = path.indexOf('/', 1)
   const prefixEnd = slash === -1 ? path.length : slash
   const vendor = vendors.get(path.slice(1, prefixEnd))
-  return vendor && { vendor, path: path.slice(prefixEnd) }
+  return vendor && { vendor, path: canonicalPath(vendor.format, path.slice(prefixEnd)) }
 }
 
 function unknownPathReply(path: string, snapshot: Snapshot, clock: Clock): Reply {

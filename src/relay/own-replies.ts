@@ -76,7 +76,7 @@ export function ownReply(
   modelId: string | undefined,
 ): Reply {
   if (operation.kind === 'warm_up') return warmUpReply(identified)
-  const asked = modelId === undefined ? undefined : decode(modelId)
+  const asked = modelId === undefined ? undefined : decode(modelId.replace(/\/$/, ''))
   const named = findNamedModel(identified.snapshot, asked ?? '')?.id
   const body = operation.answer(servedModels(identified), named ?? asked)
   if (body !== undefined) return { status: 200, headers: jsonHeaders(identified), body }

@@ -1,7 +1,7 @@
 /**
- * The refusals of paths that the gateway does not serve. Most such requests come from a base address with
- * the wrong vendor, without a vendor, or with one `/v1` too many or too few, or from an SDK that is set to
- * another of the vendor's APIs. So the message says what to change, in the shape that the SDK reads. Pure.
+ * The refusals of paths that the gateway does not serve. Most such requests come from a base address with the
+ * wrong vendor or without one, or from an SDK that is set to another of the vendor's APIs. So the message
+ * says what to change, in the shape that the SDK reads. Pure.
  */
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Snapshot } from '../channels/channel.ts'
@@ -53,7 +53,7 @@ export function unknownPathRefusal({
   const other = others.includes(format) ? undefined : others.at(-1)
   const bases = other && baseAddresses(path, [other], snapshot)
   if (other === undefined || bases === undefined)
-    return { refusal: notFound(unknownPathMessage(format, vendor.name, path)), format }
+    return { refusal: notFound(unknownPathMessage(format, vendor.name)), format }
   const message = `/${vendor.name} serves the ${format.name} format, and this path is of the ${other.name} format: the base address ends in ${bases}.`
   return { refusal: notFound(message), format: other }
 }
@@ -90,16 +90,11 @@ function baseAddresses(
   return parts.length === 0 ? undefined : parts.join(', and in ')
 }
 
-function unknownPathMessage(format: Format, vendor: string, path: string): string {
+function unknownPathMessage(format: Format, vendor: string): string {
   const listed = format.operations.filter(
     ({ kind, path }) => kind !== 'warm_up' && !path.includes('*'),
   )
   const endpoints = listed.map(({ method, path }) => `${method} ${path}`).join(', ')
   const there = `Under /${vendor} there are: ${endpoints}.`
-  if (path.includes('/v1/v1/'))
-    return `This path has /v1 twice: the base address ends in "/${vendor}${format.basePath}" for most clients of this format. ${there}`
-  // Some clients of either format add no version of their own.
-  if (!path.startsWith('/v1/') && findFormats(path).includes(format))
-    return `This path lacks its /v1: the base address ends in "/${vendor}/v1" for this client. ${there}`
   return `This endpoint is not served here. ${there}`
 }

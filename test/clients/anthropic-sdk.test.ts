@@ -322,12 +322,11 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
         assert.match(error.message, /\/v1\/messages/)
       })
 
-      test('the 404 for a doubled /v1 names the right base address', async () => {
+      test('a base address with /v1 works too', async () => {
         const caller = await rig.caller()
         const client = new sdk.default({ baseURL: `${rig.messagesUrl}/v1`, apiKey: caller.key })
-        const error = await failureOf(client.messages.create(prompt('x')))
-        assert.equal(error.constructor, sdk.NotFoundError)
-        assert.match(error.message, /has \/v1 twice.*ends in .*\/alpha/)
+        const answer = await client.messages.create(prompt('x'))
+        assert.equal(answer.type, 'message')
       })
 
       test('waits for retry-after at the rate limit, then gets its answer', async () => {

@@ -1,10 +1,18 @@
 /**
- * Which paths and methods exist, and the answers to all others. Paths are compared byte by
- * byte; nothing is normalised, so that gateway, proxy and vendor can never read one in two ways.
+ * Which paths and methods exist, and the answers to all others. Of a path only the joins of base addresses
+ * are understood; nothing is decoded, so that gateway, proxy and vendor can never read one in two ways.
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import { eventually } from '../support/eventually.ts'
+import { showRequest } from '../support/operations.ts'
+import {
+  chatPath,
+  chatRequest,
+  messagesPath,
+  messagesRequest,
+  responsesRequest,
+} from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { connectRaw, exchangeRaw, post, send, type RawAnswer } from '../support/http-client.ts'
@@ -45,9 +53,6 @@ const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
   ['/alpha/', /POST \/v1\/messages/],
   ['/alpha/v1', /POST \/v1\/messages/],
   ['/alpha/v1/complete', /POST \/v1\/messages/],
-  ['/alpha/v1/messages/', /POST \/v1\/messages/],
-  ['/alpha//v1/messages', /POST \/v1\/messages/],
-  ['/alpha/v1//messages', /POST \/v1\/messages/],
   ['/alpha/v1/messages%2f', /POST \/v1\/messages/],
   ['/alpha/v1%2fmessages', /POST \/v1\/messages/],
   ['/alpha/v1/%6dessages', /POST \/v1\/messages/],
@@ -58,29 +63,18 @@ const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
   ['/alpha/V1/messages', /POST \/v1\/messages/],
   ['/alpha/v1/Messages', /POST \/v1\/messages/],
   ['/alpha/v1/messages/batches', /POST \/v1\/messages/],
+  ['/alpha/v1/v1/v1/messages', /POST \/v1\/messages/],
+  ['/alpha/v1/messages%2f/', /POST \/v1\/messages/],
+  ['/alpha/v1//x/../messages', /POST \/v1\/messages/],
+  ['/alpha/v1;/messages/', /POST \/v1\/messages/],
   ['/alpha/v1/files', /POST \/v1\/messages/],
   ['/alpha/v1/organizations/me', /POST \/v1\/messages/],
-  ['/alpha/v1/v1/messages', /"\/alpha"/],
-  ['/alpha/v1/v1/messages/count_tokens', /"\/alpha"/],
-  ['/alpha/messages', /base address ends in "\/alpha/],
   ['/beta', /POST \/v1\/chat\/completions/],
-  ['/beta/v1/chat/completions/', /POST \/v1\/chat\/completions/],
   ['/beta/v1/chat/completions/chatcmpl-1', /POST \/v1\/chat\/completions/],
   ['/beta/v1/images/generations', /POST \/v1\/embeddings, POST \/v1\/completions/],
   ['/beta/v1/moderations', /POST \/v1\/chat\/completions/],
   ['/beta/v1/files', /POST \/v1\/chat\/completions/],
-  ['/beta/v1/v1/chat/completions', /"\/beta\/v1"/],
-  ['/beta/chat/completions', /"\/beta\/v1"/],
-  ['/beta/v1/responses/', /POST \/v1\/responses/],
   ['/beta/v1/responses/resp_1/other', /POST \/v1\/responses/],
-  ['/beta/responses', /lacks its \/v1: the base address ends in "\/beta\/v1"/],
-  ['/beta/responses/resp_1', /lacks its \/v1: the base address ends in "\/beta\/v1"/],
-  ['/beta/responses/resp_1/cancel', /lacks its \/v1/],
-  ['/beta/models/chat-1', /lacks its \/v1/],
-  ['/beta/v1/v1/responses', /"\/beta\/v1"/],
-  ['/beta/models', /"\/beta\/v1"/],
-  ['/alpha/models', /base address ends in "\/alpha/],
-  ['/alpha/messages/count_tokens', /base address ends in "\/alpha/],
 ]
 
 for (const [path, hint] of unknownPaths)
@@ -96,6 +90,58 @@ for (const [path, hint] of unknownPaths)
     }
     assert.equal(gateway.sandbox.log.records.length, 0)
   })
+
+/** How clients join a base address and a path. */
+const joins: readonly (readonly [canonical: string, spellings: readonly string[]])[] = [
+  [
+    '/alpha/v1/messages',
+    ['/alpha/messages', '/alpha/v1/v1/messages', '/alpha//v1/messages', '/alpha/v1//messages/'],
+  ],
+  [
+    '/alpha/v1/messages/count_tokens',
+    ['/alpha/messages/count_tokens', '/alpha//v1//v1/messages/count_tokens/'],
+  ],
+  [
+    '/beta/v1/chat/completions',
+    ['/beta/chat/completions', '/beta/v1/v1/chat/completions', '/beta//chat//completions/'],
+  ],
+  ['/beta/v1/responses', ['/beta/responses', '/beta/v1/responses/', '/beta/v1//v1/responses']],
+]
+
+for (const [canonical, spellings] of joins)
+  for (const path of spellings)
+    test(`${path} is understood as ${canonical}, and forwarded and counted as that`, async () => {
+      const request = canonical.startsWith('/alpha')
+        ? messagesRequest()
+        : canonical.endsWith('responses')
+          ? responsesRequest()
+          : chatRequest()
+      const answer = await ask('POST', `${path}?beta=true`, request)
+      assert.equal(answer.status, 200, answer.body.toString())
+      const [record] = gateway.sandbox.log.records
+      const { pathname, search } = new URL(record?.target ?? '', 'http://vendor')
+      assert.equal(pathname.replace(/^\/[^/]+/, ''), canonical.replace(/^\/[^/]+/, ''))
+      assert.equal(search, '?beta=true')
+      const id = String(answer.headers['x-turnpike-request-id'])
+      const show = () => showRequest(gateway.context, { request: id }).catch(() => undefined)
+      const shown = await eventually('the record', show, (found) => found !== undefined)
+      assert.match(String(shown?.operation), /create|count_tokens/)
+    })
+
+test('lists of models are understood in every join', async () => {
+  for (const path of [
+    '/alpha/models',
+    '/alpha/v1/models/',
+    '/alpha/v1/v1/models',
+    '/beta//models/',
+  ])
+    assert.equal((await ask('GET', path)).status, 200, path)
+  for (const path of ['/beta/models/chat-1', '/beta//v1/models/chat-1', '/beta/v1/models/chat-1/'])
+    assert.equal((await ask('GET', path)).status, 200, path)
+  assert.equal((await ask('HEAD', '/alpha/v1/api/hello')).status, 200)
+  assert.equal((await ask('HEAD', '/alpha//api/hello/')).status, 200)
+  assert.equal((await ask('PUT', '/beta/chat/completions')).status, 405)
+})
 
 const chatBase = /the base address ends in "\/beta\/v1" for most clients of the chat format\.$/
 const messagesBase = /the base address ends in "\/alpha" for most clients of the messages format\.$/
@@ -208,7 +254,7 @@ for (const [path, allow, methods] of wrongMethods)
   })
 
 test('a 405 below a prefix names the method that is not served', async () => {
-  const answer = await ask('POST', '/beta/v1/responses/compact')
+  const answer = await ask('POST', '/beta/v1/responses/resp_1')
   assert.equal(answer.status, 405)
   const message = 'Use GET, HEAD, DELETE here. POST is not served at this path.'
   assert.equal(messageOf(answer), message)
