@@ -115,8 +115,11 @@ export interface ModelsOperation {
   readonly method: 'GET'
   /** May end in `*id`. */
   readonly path: string
-  /** Returns the answer's body; undefined where no model has this id. */
-  answer(models: readonly ListedModel[], id: string | undefined): Buffer | undefined
+  /** Returns the answer's body, or what is wrong with the query; undefined where no model has the id. */
+  answer(
+    models: readonly ListedModel[],
+    asked: { readonly id: string | undefined; readonly query: string },
+  ): Buffer | RequestFault | undefined
 }
 
 /** A call that clients make to open a connection: no credential, an empty answer. */
@@ -330,6 +333,7 @@ export interface ListedModel {
   readonly id: string
   readonly createdAtMs: number
   readonly maxOutputTokens: number | undefined
+  readonly maxInputTokens: number | undefined
   readonly vendor: string
 }
 

@@ -6,7 +6,7 @@ import { namesVendorAccount, readErrorBody } from './vendor-error.ts'
 describe('an error body', () => {
   it('is read in every usual envelope', () => {
     const read = (body: unknown): unknown => readErrorBody(Buffer.from(JSON.stringify(body)))
-    const bare = { type: 't', code: 'c', message: 'm', param: undefined }
+    const bare = { type: 't', code: 'c', message: 'm' }
     const full = { ...bare, param: 'p' }
     assert.deepEqual(read({ error: full }), full)
     assert.deepEqual(read([{ error: full }]), full)

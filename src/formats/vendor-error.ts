@@ -54,11 +54,12 @@ export function readVendorError(payload: unknown): VendorError {
 
 function fromObject(error: JsonObject): VendorError {
   const details = asObject(error['details'])
+  const param = asText(error['param'])
   return {
     type: asText(error['type']),
     code: asText(details?.['error_code']) ?? readCode(error['code']),
     message: asText(error['message']),
-    param: asText(error['param']),
+    ...(param !== undefined && { param }),
   }
 }
 

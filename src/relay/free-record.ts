@@ -45,16 +45,23 @@ export function recordClientGone(
   record(identified, identified.principal, facts, services)
 }
 
+interface OwnReply {
+  readonly operation: string
+  readonly status: number
+  /** Of a refusal. */
+  readonly code: ErrorCode | undefined
+}
+
 /** An answer from the gateway's own catalogue. */
 export function recordOwnReply(
   identified: Identified,
-  { operation, status }: { readonly operation: string; readonly status: number },
+  { operation, status, code }: OwnReply,
   services: RecordServices,
 ): void {
   const facts =
-    status < 400
+    code === undefined
       ? ({ operation, ending: 'completed', status } as const)
-      : ({ operation, ending: 'not_admitted', status, code: 'relay.model_unknown' } as const)
+      : ({ operation, ending: 'not_admitted', status, code } as const)
   services.telemetry.freeExchangeEnded({ vendor: identified.vendor.name, ...facts })
   record(identified, identified.principal, facts, services)
 }

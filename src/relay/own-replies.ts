@@ -4,7 +4,7 @@
  * The official SDKs of a vendor can read all of them. Pure.
  */
 import { errorCatalogue } from '../base/error-catalogue.ts'
-import type { ErrorCode, Refusal } from '../base/errors.ts'
+import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import { findNamedModel } from '../channels/model-names.ts'
 import type {
   ErrorToShow,
@@ -74,21 +74,23 @@ export function ownReply(
   identified: Identified,
   operation: Exclude<Operation, ForwardedOperation | StoredOperation>,
   modelId: string | undefined,
-): Reply {
+): Reply | Refusal {
   if (operation.kind === 'warm_up') return warmUpReply(identified)
   const asked = modelId === undefined ? undefined : decode(modelId.replace(/\/$/, ''))
   const named = findNamedModel(identified.snapshot, asked ?? '')?.id
-  const body = operation.answer(servedModels(identified), named ?? asked)
-  if (body !== undefined) return { status: 200, headers: jsonHeaders(identified), body }
-  return errorReply(identified, unknownModel(identified, asked ?? ''))
+  const { query } = identified
+  const body = operation.answer(servedModels(identified), { id: named ?? asked, query })
+  if (body === undefined) return unknownModel(identified, asked ?? '')
+  if ('kind' in body) return refuse('relay.request_invalid', body.message)
+  return { status: 200, headers: jsonHeaders(identified), body }
 }
 
 function servedModels(identified: Identified): ListedModel[] {
   const { snapshot, vendor } = identified
   return [...snapshot.models.values()]
     .filter((model) => model.vendor === vendor.name && isServed(identified, model))
-    .map(({ id, createdAtMs, maxOutputTokens }) => {
-      return { id, createdAtMs, maxOutputTokens, vendor: vendor.name }
+    .map(({ id, createdAtMs, maxOutputTokens, maxInputTokens }) => {
+      return { id, createdAtMs, maxOutputTokens, maxInputTokens, vendor: vendor.name }
     })
 }
 

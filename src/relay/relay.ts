@@ -127,8 +127,11 @@ async function serveKnown(
   }
   const { operation } = found
   if (operation.kind === 'models' || operation.kind === 'warm_up') {
-    const reply = ownReply(identified, operation, found.parameter)
-    recordOwnReply(identified, { operation: operation.name, status: reply.status }, services)
+    const answer = ownReply(identified, operation, found.parameter)
+    const isRefused = 'kind' in answer
+    const reply = isRefused ? errorReply(identified, answer) : answer
+    const facts = { operation: operation.name, status: reply.status }
+    recordOwnReply(identified, { ...facts, code: isRefused ? answer.code : undefined }, services)
     return sendReply(request, response, reply)
   }
   const refused: Refused = { owner: principal, operation: operation.name }

@@ -63,8 +63,25 @@ test("the models are listed in the messages vendor's shape", async () => {
     assert.equal(model['display_name'], model['id'])
     assert.ok(Number.isFinite(Date.parse(String(model['created_at']))))
     assert.equal(model['max_tokens'], 8_192)
+    assert.equal(model['max_input_tokens'], 200_000)
+    assert.equal(model['lifecycle'], 'active')
     assert.deepEqual(await json(`/alpha/v1/models/${String(model['id'])}`), model)
   }
+})
+
+test("the list is read in pages as the messages vendor's SDKs do", async () => {
+  const first = await json('/alpha/v1/models?limit=1')
+  const [one] = first['data'] as { id: string }[]
+  assert.deepEqual([first['has_more'], first['last_id']], [true, one?.id])
+  const second = await json(`/alpha/v1/models?limit=1&after_id=${one?.id ?? ''}`)
+  const [other] = second['data'] as { id: string }[]
+  assert.equal(second['has_more'], false)
+  assert.deepEqual([one?.id, other?.id].sort(), ['large-1', 'small-1'])
+  const back = await json(`/alpha/v1/models?before_id=${other?.id ?? ''}`)
+  assert.deepEqual(back['data'], first['data'])
+  const wrong = await get('/alpha/v1/models?limit=none')
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.text, /"type":"invalid_request_error".*limit must be/)
 })
 
 test("the models are listed in the chat vendor's shape", async () => {

@@ -147,6 +147,7 @@ test('model lists have the vendor’s shape', () => {
     id: 'gpt-x',
     createdAtMs: 1_790_000_000_999,
     maxOutputTokens: undefined,
+    maxInputTokens: undefined,
     vendor: 'beta',
   }
   const shown = { id: 'gpt-x', object: 'model', created: 1_790_000_000, owned_by: 'beta' }
@@ -173,5 +174,5 @@ function readModels(models: readonly ListedModel[], id?: string): unknown {
   const name = id === undefined ? 'models.list' : 'models.get'
   const operation = chatFormat.operations.find((candidate) => candidate.name === name)
   if (operation?.kind !== 'models') assert.fail('the format lists no models')
-  return JSON.parse(operation.answer(models, id)?.toString() ?? 'null')
+  return JSON.parse(operation.answer(models, { id, query: '' })?.toString() ?? 'null')
 }

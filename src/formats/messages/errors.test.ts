@@ -235,18 +235,26 @@ describe('a gateway error', () => {
 test('model lists have the vendor’s shape', () => {
   const model = { id: 'large-1', createdAtMs: 1_790_000_000_000, vendor: 'alpha' }
   const listed = [
-    { ...model, maxOutputTokens: 8192 },
-    { ...model, id: 'large-2', maxOutputTokens: undefined },
+    { ...model, maxOutputTokens: 8192, maxInputTokens: 200_000 },
+    { ...model, id: 'large-2', maxOutputTokens: undefined, maxInputTokens: undefined },
   ]
   const first = {
     type: 'model',
     id: 'large-1',
     display_name: 'large-1',
     created_at: '2026-09-21T14:13:20.000Z',
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+    max_input_tokens: 200_000,
     max_tokens: 8192,
+    capabilities: null,
+    line: null,
+    allowed_fallback_models: null,
   }
   const list: unknown = readModels(listed)
-  const { max_tokens: _, ...second } = { ...first, id: 'large-2', display_name: 'large-2' }
+  const unknown = { max_input_tokens: null, max_tokens: null }
+  const second = { ...first, ...unknown, id: 'large-2', display_name: 'large-2' }
   assert.deepEqual(list, {
     data: [first, second],
     has_more: false,
@@ -275,5 +283,5 @@ function readModels(models: readonly ListedModel[], id?: string): unknown {
   const name = id === undefined ? 'models.list' : 'models.get'
   const operation = messagesFormat.operations.find((candidate) => candidate.name === name)
   if (operation?.kind !== 'models') assert.fail('the format lists no models')
-  return JSON.parse(operation.answer(models, id)?.toString() ?? 'null')
+  return JSON.parse(operation.answer(models, { id, query: '' })?.toString() ?? 'null')
 }

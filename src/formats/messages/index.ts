@@ -4,7 +4,7 @@
  */
 import type { RequestRules } from '../fields.ts'
 import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
-import { modelsOperations, toJson } from '../models.ts'
+import { modelsOperations, pageOf, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { renameModel } from '../rename-model.ts'
 import { readTokenCount } from '../token-count.ts'
@@ -63,12 +63,7 @@ export const messagesFormat: Format = {
   operations: [
     messagesCreate,
     countTokens,
-    ...modelsOperations(showModel, (data) => ({
-      data,
-      has_more: false,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-    })),
+    ...modelsOperations(showModel, showPage),
     { kind: 'warm_up', name: 'hello', method: 'HEAD', path: '/api/hello' },
   ],
   webSocketPaths: [],
@@ -82,12 +77,32 @@ export const messagesFormat: Format = {
   errorBody: messagesErrorBody,
 }
 
+/** Null where the catalogue has no fact: SDKs know these fields as present, and null as unknown. */
 function showModel(model: ListedModel) {
   return {
     type: 'model',
     id: model.id,
     display_name: model.id,
     created_at: new Date(model.createdAtMs).toISOString(),
-    ...(model.maxOutputTokens !== undefined && { max_tokens: model.maxOutputTokens }),
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+    max_input_tokens: model.maxInputTokens ?? null,
+    max_tokens: model.maxOutputTokens ?? null,
+    capabilities: null,
+    line: null,
+    allowed_fallback_models: null,
+  }
+}
+
+function showPage(models: readonly ReturnType<typeof showModel>[], query: string) {
+  const page = pageOf(models, query)
+  if ('kind' in page) return page
+  const { data, hasMore } = page
+  return {
+    data,
+    has_more: hasMore,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
   }
 }
