@@ -65,11 +65,12 @@ function errorOf({ text }: WireAnswer): { readonly type: string; readonly messag
 /** The vendor got the body byte for byte, and every header. */
 function assertPassed(path: string, text: string): void {
   const { last } = gateway.scripted
-  assert.ok(last?.target.endsWith(path) === true, last?.target)
+  assert.ok(last?.target.endsWith(path) === true)
   assert.equal(last.body.toString(), text)
-  const names = last.rawHeaders.map((part) => part.toLowerCase())
+  const { rawHeaders } = last
+  const names = rawHeaders.map((part) => part.toLowerCase())
   for (const [name, value] of Object.entries(sentHeaders))
-    assert.deepEqual([name, last.rawHeaders[names.indexOf(name) + 1]], [name, value])
+    assert.equal(rawHeaders[names.indexOf(name) + 1], value)
 }
 
 test('messages: query, headers, betas and fields reach the vendor as they came', async () => {
