@@ -283,5 +283,6 @@ function readModels(models: readonly ListedModel[], id?: string): unknown {
   const name = id === undefined ? 'models.list' : 'models.get'
   const operation = messagesFormat.operations.find((candidate) => candidate.name === name)
   if (operation?.kind !== 'models') assert.fail('the format lists no models')
-  return JSON.parse(operation.answer(models, { id, query: '' })?.toString() ?? 'null')
+  const answer = operation.answer(models, { id, query: '' })
+  return Buffer.isBuffer(answer) ? JSON.parse(answer.toString()) : answer
 }
