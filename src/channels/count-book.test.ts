@@ -1,6 +1,7 @@
 /** What the counts of answers show about a channel, and for how long. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { ManualClock } from '../../test/support/manual-clock.ts'
 import { makeChannel } from '../../test/support/snapshots.ts'
 import { CountBook } from './count-book.ts'
 
@@ -8,7 +9,7 @@ const main = makeChannel('main')
 
 describe('an ignored limit', () => {
   test('counts for its channel, model and field', () => {
-    const book = new CountBook()
+    const book = new CountBook(new ManualClock())
     assert.equal(book.isIgnored(main, 'm', 'max_tokens'), false)
     book.noteIgnored(main, 'm', ['max_tokens'])
     assert.equal(book.isIgnored(main, 'm', 'max_tokens'), true)
@@ -22,7 +23,7 @@ describe('an ignored limit', () => {
   })
 
   test('is known until the catalogue changes what it is about', () => {
-    const book = new CountBook()
+    const book = new CountBook(new ManualClock())
     book.noteIgnored(main, 'm', ['max_tokens'])
     const isKnown = (change: object): boolean =>
       book.isIgnored(makeChannel('main', change), 'm', 'max_tokens')
@@ -36,7 +37,7 @@ describe('an ignored limit', () => {
 
 describe('the ratio of counts to plain text', () => {
   function bookWith(count: number, countedTokens: number, estimatedTokens = 1_000): CountBook {
-    const book = new CountBook()
+    const book = new CountBook(new ManualClock())
     for (let index = 0; index < count; index++)
       book.notePlain(main, { countedTokens, estimatedTokens })
     return book

@@ -1,8 +1,10 @@
 /**
- * What the counts of answers have shown about channels: fields that do not limit the output there, and counts
- * of input that run away from the text. It is forgotten where the catalogue changes the channel, and in
- * memory only: after a restart the next answers show it again. It says nothing about a channel's health.
+ * What answers have shown about the counts of channels: fields that do not limit the output there, counts of
+ * input that run away from the text, and streams that must not be asked for their usage. It is forgotten
+ * where the catalogue changes the channel, and in memory only: after a restart the next answers show it
+ * again. It says nothing about a channel's health.
  */
+import { hourMs, type Clock } from '../base/clock.ts'
 import type { LimitField } from '../formats/format.ts'
 import type { Channel } from './channel.ts'
 import { isSameUpstream } from './reach.ts'
@@ -13,6 +15,8 @@ export interface CountFacts {
   readonly ignoredLimits?: readonly LimitField[]
   /** How many times the estimates of plain text the channel's counts are, where that is too much. */
   readonly countRatio?: number
+  /** Its streams are not asked for their usage now, because it refuses the field. Absent = they are. */
+  readonly isUsageRefused?: true
 }
 
 /** The input of an exchange whose prompt was text and nothing else. */
@@ -34,10 +38,32 @@ interface Evidence {
   readonly ignoredByModel: Map<string, Set<LimitField>>
   /** Of all models, oldest first. */
   readonly inputs: PlainInput[]
+  /** Monotonic. */
+  usageRefusedUntilMs: number
 }
 
+/** How long a channel is not asked for the usage of streams after it has refused the field. */
+const usageRefusedMs = 24 * hourMs
+
 export class CountBook {
+  readonly #clock: Clock
   readonly #byChannel = new Map<string, Evidence>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * The channel refused a stream for the field that asks for its usage, and answered the same request without
+   * it. Only both together count: a refusal alone may quote the client.
+   */
+  noteUsageRefused(channel: Channel): void {
+    this.#evidenceOf(channel).usageRefusedUntilMs = this.#clock.monotonic() + usageRefusedMs
+  }
+
+  asksUsage(channel: Channel): boolean {
+    return channel.streamUsage === 'ask' && !this.#isUsageRefused(this.#find(channel))
+  }
 
   /** An answer was longer than these fields of its request allow. */
   noteIgnored(channel: Channel, model: string, fields: readonly LimitField[]): void {
@@ -65,8 +91,13 @@ export class CountBook {
     const ratio = ratioOf(evidence.inputs)
     return {
       ...(ignoredLimits.length > 0 && { ignoredLimits }),
+      ...(this.#isUsageRefused(evidence) && { isUsageRefused: true as const }),
       ...(ratio > countRatioMax && { countRatio: Math.round(ratio * 10) / 10 }),
     }
+  }
+
+  #isUsageRefused(evidence: Evidence | undefined): boolean {
+    return evidence !== undefined && evidence.usageRefusedUntilMs > this.#clock.monotonic()
   }
 
   #find(channel: Channel): Evidence | undefined {
@@ -79,7 +110,12 @@ export class CountBook {
   #evidenceOf(channel: Channel): Evidence {
     const known = this.#find(channel)
     if (known !== undefined) return known
-    const evidence = { channel, ignoredByModel: new Map(), inputs: [] }
+    const evidence: Evidence = {
+      channel,
+      ignoredByModel: new Map(),
+      inputs: [],
+      usageRefusedUntilMs: 0,
+    }
     this.#byChannel.set(channel.name, evidence)
     return evidence
   }

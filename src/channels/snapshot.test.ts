@@ -26,6 +26,7 @@ function channelRow(name: string, change: Partial<ChannelRow> = {}): ChannelRow 
     path: '/v1',
     query: new Map(),
     headers: new Map(),
+    streamUsage: 'ask',
     dropBetas: [],
     allowPrivate: false,
     retiredAtMs: undefined,

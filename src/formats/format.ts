@@ -77,13 +77,21 @@ export interface VendorOperation {
    * Real but tiny requests, by which a channel is checked, in order of preference: models differ in what they
    * accept, and after a 400 the next one is sent. Absent where no check asks by this operation.
    */
-  checkBodies?(model: string, isStream: boolean): readonly Buffer[]
+  checkBodies?(model: string, isStream: boolean, usage?: StreamUsage): readonly Buffer[]
 }
+
+/** Whether a vendor is asked for the usage of a stream. */
+export type StreamUsage = 'ask' | 'never'
 
 /** An operation that the body of a request describes. */
 export interface ForwardedOperation extends VendorOperation {
   readonly kind: 'forwarded'
   readonly method: 'POST'
+  /**
+   * The field that `amend` adds to a stream's request where the client has not, to get the usage. Absent =
+   * none. A vendor may refuse it.
+   */
+  readonly usageField?: 'stream_options'
   readRequest(body: Buffer, options: ReadRequestOptions): RequestFacts | RequestFault
   /**
    * Returns the body as it goes to a channel: the same bytes, but for the declared amendments (usage

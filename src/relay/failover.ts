@@ -34,7 +34,7 @@ import { beginAttemptTrace } from './trace-facts.ts'
 import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
 type FailoverServices = AttemptServices &
-  Pick<RelayServices, 'openRoute' | 'running' | 'onTracePoint'>
+  Pick<RelayServices, 'openRoute' | 'running' | 'counts' | 'onTracePoint'>
 
 /** An attempt, what it came to, and what that means. */
 interface Tried extends EndedAttempt {
@@ -58,10 +58,12 @@ export async function failover(
   while (!client.isGone && countReceived(tried) < settings.attemptsMax) {
     const lease = nextLease(route, tried)
     if (lease === undefined) break
-    const context = contextOf(admitted, { route, lease, tried })
+    const addedField = isPlain(tried) ? undefined : addedTo(admitted, lease, services)
+    const context = { ...contextOf(admitted, { route, lease, tried }), addedField }
     const attempt = { admitted, client, lease, deadlineMs }
     const last = await tryOnce(attempt, { context, index: tried.length }, services)
     const isOver = isLastOne(last, unsuitedOf(tried))
+    if (isPlain(tried) && isAnswer(last.outcome)) services.counts.noteUsageRefused(lease.channel)
     tried.push(last)
     if (isOver || clock.monotonic() >= deadlineMs) break
   }
@@ -91,7 +93,22 @@ function unsuitedOf(tried: readonly Tried[]): Tried | undefined {
 }
 
 function isRepeated(tried: readonly Tried[]): boolean {
-  return tried.at(-1)?.verdict.next === 'retry_same'
+  return tried.at(-1)?.verdict.next === 'retry_same' || isPlain(tried)
+}
+
+/** Whether the channel is tried again without what the gateway had added. */
+function isPlain(tried: readonly Tried[]): boolean {
+  return tried.at(-1)?.verdict.next === 'retry_plain'
+}
+
+/** Returns the field that the gateway adds to the request for this channel. */
+function addedTo(
+  { operation, facts }: Admitted,
+  { channel }: Lease,
+  { counts }: FailoverServices,
+): string | undefined {
+  if (operation.kind === 'stored' || !facts.isStream || facts.asksUsageChunk) return undefined
+  return counts.asksUsage(channel) ? operation.usageField : undefined
 }
 
 function nextLease(route: Route, tried: readonly Tried[]): Lease | undefined {
@@ -103,8 +120,9 @@ function nextLease(route: Route, tried: readonly Tried[]): Lease | undefined {
 
 /** After an unsuited attempt one other model is tried, once. */
 function isLastOne(last: Tried, unsuited: Tried | undefined): boolean {
-  if (unsuited !== undefined && !isAnswer(last.outcome)) return !isLost(last)
   const { next } = last.verdict
+  if (unsuited !== undefined && !isAnswer(last.outcome))
+    return !isLost(last) && next !== 'retry_plain'
   return next === 'commit' || next === 'give_up' || next === 'abandon'
 }
 
@@ -157,7 +175,10 @@ interface Choice {
   readonly tried: readonly Tried[]
 }
 
-function contextOf({ hold }: Admitted, { route, lease, tried }: Choice): VerdictContext {
+function contextOf(
+  { hold }: Admitted,
+  { route, lease, tried }: Choice,
+): Omit<VerdictContext, 'addedField'> {
   return {
     isFree: hold === undefined,
     hasAlternative: () => route.hasAlternative(),
@@ -194,7 +215,8 @@ async function tryOnce(
   const { clock } = services
   const startedMs = clock.monotonic()
   const trace = beginAttemptTrace(admitted, lease, index)
-  const { outcome, droppedBetas } = await tryLease(attempt, trace, services)
+  const { addedField } = context
+  const { outcome, droppedBetas } = await tryLease(attempt, { trace, addedField }, services)
   const endedMs = clock.monotonic()
   const record = attemptRecord(outcome, {
     channel: lease.channel.name,
@@ -209,6 +231,11 @@ async function tryOnce(
   return { lease, outcome, verdict, record, startedMs, endedMs }
 }
 
+interface Additions {
+  readonly trace: AttemptTrace | undefined
+  readonly addedField: string | undefined
+}
+
 interface Sent {
   readonly outcome: AttemptOutcome
   readonly droppedBetas: readonly string[] | undefined
@@ -221,7 +248,7 @@ function nameFor({ model, facts }: Admitted, lease: Lease): string | undefined {
 
 async function tryLease(
   attempt: AttemptRequest,
-  trace: AttemptTrace | undefined,
+  { trace, addedField }: Additions,
   services: FailoverServices,
 ): Promise<Sent> {
   const { admitted, lease } = attempt
@@ -231,10 +258,12 @@ async function tryLease(
     const reach = reachOf(lease.channel, vendor, { rawHeaders, path, query })
     const headers =
       trace?.headers === undefined ? reach.headers : withTraceHeaders(reach.headers, trace.headers)
+    // The fields that are in a body are not added to it.
+    const toAmend = addedField === undefined ? { ...facts, asksUsageChunk: true } : facts
     const body =
       operation.kind === 'stored'
         ? undefined
-        : operation.amend(admitted.body.bytes, facts, nameFor(admitted, lease))
+        : operation.amend(admitted.body.bytes, toAmend, nameFor(admitted, lease))
     services.onTracePoint?.('attempt_sending', exchangeId)
     const { method } = operation
     const outcome = makeAttempt(attempt, { method, path: reach.path, headers, body }, services)

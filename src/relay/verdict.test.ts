@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import { outcomes, type BrokenClass } from '../channels/outcomes.ts'
-import type { AttemptOutcome } from './attempt-outcome.ts'
+import type { AttemptOutcome, VendorErrorOutcome } from './attempt-outcome.ts'
 import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
 const head: UpstreamHead = {
@@ -51,7 +51,7 @@ const whole: AttemptOutcome = {
   firstEventMs: 1,
 }
 
-function vendorError(fault: UpstreamFault): AttemptOutcome {
+function vendorError(fault: UpstreamFault): VendorErrorOutcome {
   const error = { type: undefined, code: undefined, message: undefined }
   return { kind: 'vendor_error', head, status: 500, body: undefined, error, class: fault }
 }
@@ -182,7 +182,12 @@ const rows: Readonly<Record<string, Row>> = {
 
 const mayRepeat = (): boolean => true
 
-const usual = { isFree: false, mayRepeat, hasOtherModel: () => false }
+const usual = {
+  isFree: false,
+  mayRepeat,
+  hasOtherModel: () => false,
+  addedField: undefined,
+}
 
 const contexts: readonly VerdictContext[] = [
   { ...usual, hasRepeated: false, hasAlternative: () => true },
@@ -227,6 +232,27 @@ test('no outcome is retried twice on the same channel', () => {
         'retry_same',
       )
 })
+
+test('a refusal that names what the gateway has added is tried without it, and blames no channel', () => {
+  const naming = bodyOf('{"detail":[{"loc":["body","stream_options"]}]}')
+  for (const context of contexts)
+    for (const name of ['client', 'model_dependent', 'throttle', 'hard'] as const) {
+      const asking = { ...context, addedField: 'stream_options' }
+      const refused = { ...vendorError(name), ...naming }
+      const { next, blame } = judge(refused, asking)
+      const isRefusal = name === 'client' || name === 'model_dependent'
+      assert.equal(next === 'retry_plain', isRefusal, name)
+      if (isRefusal) assert.equal(blame, 'client')
+      const other = { ...vendorError(name), ...bodyOf('no') }
+      assert.notEqual(judge(other, asking).next, 'retry_plain')
+      assert.notEqual(judge(refused, context).next, 'retry_plain')
+    }
+})
+
+function bodyOf(text: string) {
+  const bytes = Buffer.from(text)
+  return { body: { bytes, readable: bytes } } as const
+}
 
 test('a lone 500 is not retried on a channel without failover tokens', () => {
   const context = { ...usual, hasRepeated: false, hasAlternative: () => false }

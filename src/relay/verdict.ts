@@ -7,7 +7,8 @@ import type { Outcome } from '../channels/health/health-event.ts'
 import { healthOf, outcomes } from '../channels/outcomes.ts'
 import { statusOf, type AttemptOutcome } from './attempt-outcome.ts'
 
-type Next = 'commit' | 'failover' | 'other_model' | 'retry_same' | 'give_up' | 'abandon'
+type Next =
+  'commit' | 'failover' | 'other_model' | 'retry_same' | 'retry_plain' | 'give_up' | 'abandon'
 
 export interface Verdict {
   readonly next: Next
@@ -26,6 +27,8 @@ export interface VerdictContext {
   readonly hasOtherModel: () => boolean
   /** Whether failover tokens allow a retry: a dead channel must not get every request twice. */
   readonly mayRepeat: () => boolean
+  /** The field that the gateway has added to the request of this attempt. */
+  readonly addedField: string | undefined
   /** This channel has been repeated already in this exchange. */
   readonly hasRepeated: boolean
 }
@@ -38,13 +41,20 @@ export function judge(outcome: AttemptOutcome, context: VerdictContext): Verdict
   const { next, mayHaveCost } = outcomes[name]
   const { isFree } = context
   return {
-    next: nextOf(next, context),
+    next: refusesAddition(outcome, context) ? 'retry_plain' : nextOf(next, context),
     blame:
       outcome.kind === 'streaming'
         ? undefined
         : healthOf(name, { isFree, status: statusOf(outcome) }),
     mayHaveCost: mayHaveCost && !(isBroken && outcome.isUnsent),
   }
+}
+
+/** Some vendors refuse the whole request for it. It may also be the client whom the vendor quotes. */
+function refusesAddition(outcome: AttemptOutcome, { addedField }: VerdictContext): boolean {
+  if (addedField === undefined || outcome.kind !== 'vendor_error') return false
+  const isRefused = outcome.class === 'client' || outcome.class === 'model_dependent'
+  return isRefused && outcome.body?.readable.includes(addedField) === true
 }
 
 /** What follows from a row before the commit point. */

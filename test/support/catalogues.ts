@@ -31,6 +31,16 @@ export function demoCatalogueWith(change: CatalogueChange): (vendorUrl: string) 
   }
 }
 
+/** The same with the chat format, without checks. */
+export function smallChatCatalogue(url: string): string {
+  return `
+models:
+  chat-1: { vendor: beta, max_output_tokens: 8192, price: { input: 3.00, output: 15.00 } }
+channels:
+  beta-main: { vendor: beta, url: "${url}/beta-main", credential: vendor-canary, models: [chat-1], check: none }
+`
+}
+
 /** Returns the smallest complete catalogue: one vendor, one model with a price, one channel. */
 export function smallCatalogue(url: string): string {
   return `

@@ -45,6 +45,7 @@ export function makeChannel(name: string, change: Partial<Channel> = {}): Channe
     path: '/v1',
     query: new Map(),
     headers: new Map(),
+    streamUsage: 'ask',
     dropBetas: [],
     secrets: [change.credential ?? credential],
     allowPrivate: false,

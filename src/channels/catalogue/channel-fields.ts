@@ -214,6 +214,11 @@ export const channelFields = {
     optional(text(proxyAddress)),
     'An HTTP proxy on the way: `http://proxy.example:3128`. The gateway asks it by CONNECT for a tunnel, in which it speaks TLS with the vendor. The address is then on the internet and begins with `https://`.',
   ),
+  streamUsage: field(
+    'stream_usage',
+    usually('ask', choice(['ask', 'never'])),
+    'Whether the gateway asks for the usage of chat streams by adding `stream_options`. `never` is for vendors that refuse this field; such streams are charged by an estimate unless their usage comes unasked.',
+  ),
   /** Exact names, and beginnings with `*` behind them. */
   dropBetas: field(
     'drop_betas',

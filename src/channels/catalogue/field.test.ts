@@ -46,6 +46,7 @@ const channel = {
   query: { 'api-version': '2026-10-01' },
   headers: { 'x-workspace': 'env:WORKSPACE', 'x-team': 'some text' },
   proxy: 'http://proxy.example:3128',
+  stream_usage: 'never',
   drop_betas: ['other-*', 'some-beta-2026-01-15'],
   models: { a: 'other', b: null },
   rank: 3,

@@ -60,7 +60,7 @@ export class ChannelKeeper {
   private constructor(parts: ChannelKeeperParts) {
     const { clock, database, membership, snapshot, telemetry } = parts
     this.#parts = parts
-    this.counts = new CountBook()
+    this.counts = new CountBook(parts.clock)
     this.#journal = createChannelJournal((kind) => telemetry.journalDropped(kind))
     this.#prober = new Prober({
       clock,

@@ -52,6 +52,7 @@ export function isSameState(left: HealthLine, right: HealthLine): boolean {
     left.why === right.why &&
     left.sinceMs === right.sinceMs &&
     left.isUsable === right.isUsable &&
+    left.isUsageRefused === right.isUsageRefused &&
     left.ignoredLimits?.join() === right.ignoredLimits?.join() &&
     (left.countRatio === undefined) === (right.countRatio === undefined) &&
     left.restUntilMs === right.restUntilMs

@@ -71,7 +71,7 @@ function bodiesOf(request: CheckRequest): readonly (Buffer | undefined)[] {
   const { operation, channel, model, by, form } = request
   if (by === 'models') return [undefined]
   const upstreamModel = channel.models.get(model) ?? model
-  return operation.checkBodies?.(upstreamModel, form === 'stream') ?? []
+  return operation.checkBodies?.(upstreamModel, form === 'stream', channel.streamUsage) ?? []
 }
 
 /** Repeats a probe whose connection had gone stale, as traffic does; that is no fault of the channel. */

@@ -5,6 +5,7 @@
 import { completions } from '../completions/index.ts'
 import { embeddings } from '../embeddings/index.ts'
 import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
+import type { JsonObject } from '../json.ts'
 import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { responsesCompact, responsesCreate, responsesInputTokens } from '../responses/index.ts'
@@ -23,23 +24,24 @@ export const chatCompletions: ForwardedOperation = {
   outputLimitFields: ['max_tokens', 'max_completion_tokens'],
   isFree: false,
   readRequest: (body, options) => peek(body, chatRules, options),
+  usageField: 'stream_options',
   amend: amendChat,
   openMeter: openChatMeter,
   readAnswer: readChatAnswer,
   classify: classifyChat,
   errorEvent: chatErrorEvent,
   // Reasoning models refuse the older name of the limit, and a limit too small to reason with.
-  checkBodies(model, isStream) {
-    const request = {
-      model,
-      messages: [{ role: 'user', content: 'ping' }],
-      ...(isStream && { stream: true, stream_options: { include_usage: true } }),
-    }
-    return [
-      toJson({ ...request, max_tokens: 1 }),
-      toJson({ ...request, max_completion_tokens: 16 }),
-    ]
+  checkBodies(model, isStream, usage = 'ask') {
+    const messages = [{ role: 'user', content: 'ping' }]
+    const plain = { model, messages, ...(isStream && { stream: true }) }
+    if (!isStream || usage === 'never') return checks(plain)
+    const asking = { ...plain, stream_options: { include_usage: true } }
+    return [...checks(asking), ...checks(plain)]
   },
+}
+
+function checks(request: JsonObject): readonly Buffer[] {
+  return [toJson({ ...request, max_tokens: 1 }), toJson({ ...request, max_completion_tokens: 16 })]
 }
 
 export const chatFormat: Format = {

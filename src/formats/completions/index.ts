@@ -79,13 +79,15 @@ export const completions: ForwardedOperation = {
   outputLimitFields: ['max_tokens'],
   isFree: false,
   readRequest: (body, options) => peek(body, completionsRules, options),
+  usageField: 'stream_options',
   amend: amendChat,
   openMeter: openCompletionsMeter,
   readAnswer: readCompletionsAnswer,
   classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
   errorEvent: chatErrorEvent,
-  checkBodies(model, isStream) {
-    const stream = { stream: true, stream_options: { include_usage: true } }
-    return [toJson({ model, prompt: 'ping', max_tokens: 1, ...(isStream && stream) })]
+  checkBodies(model, isStream, usage = 'ask') {
+    const plain = { model, prompt: 'ping', max_tokens: 1, ...(isStream && { stream: true }) }
+    const asking = { ...plain, stream_options: { include_usage: true } }
+    return (isStream && usage === 'ask' ? [asking, plain] : [plain]).map(toJson)
   },
 }

@@ -72,6 +72,10 @@ const healthForm = z.strictObject({
     description:
       'How many times the estimate the channel counts for plain text, where that is above 2.',
   }),
+  usage_refused: z.boolean().meta({
+    description:
+      'Streams are not asked for their usage, for a day, because the channel refuses `stream_options`.',
+  }),
   /** Since the gateway started. */
   failures: z.array(failureForm),
   /** Who published this state. */
@@ -280,6 +284,7 @@ function viewState(
     usual_first_event_ms: timesView(line.usualFirstEventMs),
     ignored_limits: [...(line.ignoredLimits ?? [])],
     count_ratio: line.countRatio ?? null,
+    usage_refused: line.isUsageRefused === true,
     failures: line.failures.map(viewFailure),
     node,
     published_at: timeText(publishedAtMs),

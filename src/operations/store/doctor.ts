@@ -126,7 +126,18 @@ async function examineCounts({ database, clock }: OperationContext): Promise<rea
   const ids = new Set(running.map(({ id }) => id))
   const states = (await listStates(database)).filter(({ node }) => ids.has(node))
   const found = findCountConditions(states.map(({ line }) => line))
-  return found.map(({ text }) => advice('vendors', text))
+  const refusing = states.flatMap(({ line }) => (line.isUsageRefused === true ? line.channel : []))
+  return [...found.map(({ text }) => text), ...[...new Set(refusing)].map(explainUsage)].map(
+    (text) => advice('vendors', text),
+  )
+}
+
+function explainUsage(channel: string): string {
+  return (
+    `Channel ${channel} refuses stream_options, by which the gateway asks for the usage of a stream. Its streams ` +
+    'are not asked for a day at a time and may be charged by an estimate. To stop asking, write stream_usage: ' +
+    'never in the catalogue.'
+  )
 }
 
 /** Audits what is new, as a running gateway does: a full audit of a large store takes hours. */

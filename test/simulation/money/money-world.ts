@@ -382,7 +382,7 @@ export class MoneyWorld {
         close: () => Promise.resolve(),
       },
       openRoute: createRoutes({ clock, health, telemetry, settings }),
-      counts: new CountBook(),
+      counts: new CountBook(clock),
       upstream: new UpstreamPools({
         connectTimeoutMs: 5_000,
         clock,

@@ -94,10 +94,11 @@ function ModelName({ row: { model, vendorName, health } }: { row: Row }) {
 
 /** What the counts of answers have shown. */
 function CountNotes({ health }: { health: Health }) {
-  const { ignored_limits: ignored, count_ratio: ratio } = health
+  const { ignored_limits: ignored, count_ratio: ratio, usage_refused: isRefused } = health
   return (
     <>
       {ignored.length > 0 && <span className="soft">does not keep {ignored.join(', ')}</span>}
+      {isRefused && <span className="soft">refuses stream_options</span>}
       {ratio !== null && <span className="soft">counts {ratio} times the usual input</span>}
     </>
   )

@@ -477,6 +477,7 @@ CREATE TABLE channel (
   query TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
   proxy TEXT COLLATE "C", -- an HTTP proxy on the way; NULL: none
+  stream_usage TEXT COLLATE "C" NOT NULL DEFAULT 'ask' CHECK (stream_usage IN ('ask', 'never')),
   drop_betas TEXT COLLATE "C" NOT NULL DEFAULT '', -- names with commas; see channels/catalogue/reach-kinds.ts
   models TEXT COLLATE "C" NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,

@@ -391,6 +391,7 @@ CREATE TABLE channel (
   query TEXT NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
   proxy TEXT, -- an HTTP proxy on the way; NULL: none
+  stream_usage TEXT NOT NULL DEFAULT 'ask' CHECK (stream_usage IN ('ask', 'never')),
   drop_betas TEXT NOT NULL DEFAULT '', -- names with commas; see channels/catalogue/reach-kinds.ts
   models TEXT NOT NULL, -- JSON: model id → vendor-side name or null
   rank INTEGER NOT NULL DEFAULT 0,
