@@ -33,6 +33,7 @@ const model = {
   image_tokens: 7,
   first_event_timeout: '10m',
   ping_timeout: '1500ms',
+  also: ['other', 'm[1m]'],
   dated: true,
   thinks: true,
   operations: ['chat', 'embeddings'],
