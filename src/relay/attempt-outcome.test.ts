@@ -27,7 +27,14 @@ const answers: Readonly<Record<UpstreamFault, readonly [status: number, body: st
   hard: [502, '<html>'],
 }
 
-const failures: readonly FailureKind[] = ['connect', 'tls', 'reset', 'protocol', 'aborted']
+const failures: readonly FailureKind[] = [
+  'connect',
+  'address',
+  'tls',
+  'reset',
+  'protocol',
+  'aborted',
+]
 
 /** What no vendor says and no connection tells; test/failover reaches each of these. */
 const seenByGateway: readonly OutcomeClass[] = [
