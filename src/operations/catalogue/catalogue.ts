@@ -201,7 +201,8 @@ function findNotes(
   for (const [id, model] of catalogue.models) {
     if (model.prices === undefined && !priced.has(id))
       notes.push(`model ${id} has no price; it is served when it has one`)
-    if (model.prices?.some(({ prices }) => prices.classes.output === undefined) === true)
+    const hasNoOutput = model.prices?.some(({ prices }) => prices.classes.output === undefined)
+    if (hasNoOutput === true && model.operations === undefined)
       notes.push(`model ${id} has no output price; it serves nothing but embeddings`)
     if (!channels.some(([, channel]) => channel.models.has(id)))
       notes.push(`model ${id} has no channel; requests for it are refused`)
