@@ -46,7 +46,8 @@ export function actionOf(work: Work) {
   return async (...parameters: unknown[]): Promise<void> => {
     const parsed = parameters.at(-1) as Command
     const given: Given = {
-      arguments: parsed.processedArgs as (string | undefined)[],
+      // An argument of several words is the last one.
+      arguments: parsed.processedArgs.flat() as (string | undefined)[],
       options: parsed.optsWithGlobals(),
     }
     print(await work(given), given.options['json'] === true)

@@ -3,7 +3,7 @@
  * schema of the endpoint's input; a row says which fields are arguments, what differs, and how the answer
  * shows. A row with work of its own shares all but that.
  */
-import { Option, type Command } from 'commander'
+import { Argument, Option, type Command } from 'commander'
 import type { Endpoint } from '../operations/endpoint.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
@@ -30,6 +30,8 @@ interface Extra {
   readonly text: string
   readonly parse?: (text: string) => unknown
   readonly isRequired?: true
+  /** Of an argument: the words that it may be. */
+  readonly choices?: readonly string[]
 }
 
 interface Words {
@@ -197,9 +199,15 @@ export function addRows(
 }
 
 function addExtra(command: Command, form: string, extra: string | Extra): void {
-  const { text, parse, isRequired = false } = typeof extra === 'string' ? { text: extra } : extra
+  const {
+    text,
+    parse,
+    choices,
+    isRequired = false,
+  } = typeof extra === 'string' ? { text: extra } : extra
   if (!form.startsWith('-')) {
-    command.argument(form, text)
+    const argument = new Argument(form, text)
+    command.addArgument(choices === undefined ? argument : argument.choices(choices))
     return
   }
   const option = new Option(form, text).makeOptionMandatory(isRequired)

@@ -127,6 +127,7 @@ describe('words of an unfinished line', () => {
 
   it('complete values of options, and what follows --', async () => {
     assert.deepEqual(await candidates('completion', ''), ['bash', 'zsh', 'fish'])
+    assert.deepEqual(await candidates('init', 'openai', 'deep'), ['deepseek'])
     assert.deepEqual(await candidates('apply', '-f', ''), [':files'])
     assert.deepEqual(await candidates('usage', 'north wind', '--period', 'm'), ['month'])
     assert.deepEqual(await candidates('alert', 'edit', 'pa'), ['pager'])

@@ -36,8 +36,9 @@ Add one of these lines to the start-up file of your shell:
     .description('print what may stand in place of the last word')
     .argument('[words...]', 'the words of the line, without the name of the program')
     .action(
-      actionOf(async ({ arguments: [words] }) => {
-        const lines = await completionLines(program, (words ?? []) as unknown as string[])
+      actionOf(async ({ arguments: given }) => {
+        const words = given.filter((word) => word !== undefined)
+        const lines = await completionLines(program, words)
         return { json: lines, text: lines.join('\n') }
       }),
     )
