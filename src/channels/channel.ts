@@ -26,6 +26,8 @@ export interface Model extends Values<typeof modelFields> {
 
 export interface Channel extends Omit<Values<typeof channelFields>, 'credential' | 'headers'> {
   readonly name: string
+  /** By the places of its models; see `places.ts`. */
+  readonly models: Values<typeof channelFields>['models']
   readonly credential: Secret
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, Secret>
@@ -44,6 +46,6 @@ export interface Snapshot {
   /** By the names that models have beside their ids. */
   readonly modelsByOtherName: ReadonlyMap<string, Model>
   readonly channels: ReadonlyMap<string, Channel>
-  /** Channels by model id, in no particular order; disabled ones included. */
+  /** Channels by the place of a model, in no particular order; disabled ones included. */
   readonly channelsByModel: ReadonlyMap<string, readonly Channel[]>
 }

@@ -2,13 +2,14 @@
 import { invariant } from '../base/errors.ts'
 import {
   modelOperations,
-  type Format,
   type ForwardedOperation,
   type ModelOperation,
   type VendorOperation,
 } from '../formats/format.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
-import type { Model } from './channel.ts'
+import { formatOf } from '../formats/registry.ts'
+import type { Model, Vendor } from './channel.ts'
+import { formatOfPlace, modelOfPlace } from './places.ts'
 
 type Offer = Pick<Model, 'operations'>
 
@@ -38,12 +39,14 @@ export function offers(
   return modelOperation === undefined || (model.operations?.has(modelOperation) ?? true)
 }
 
-/** The operation by which a model is checked: the first of its format that it offers. */
+/** The operation by which a place is checked: the first of its format that its model offers. */
 export function checkOperation(
-  { operations }: Format,
-  model: Model | undefined,
-  nowMs: number,
+  vendor: Pick<Vendor, 'format'>,
+  place: string,
+  { models, nowMs }: { readonly models: ReadonlyMap<string, Model>; readonly nowMs: number },
 ): ForwardedOperation {
+  const model = models.get(modelOfPlace(place))
+  const { operations } = formatOf(formatOfPlace(place, vendor.format))
   const prices = model === undefined ? undefined : pricesAt(model.prices, nowMs)
   const asking = operations
     .filter((operation) => operation.kind === 'forwarded')

@@ -7,7 +7,12 @@ import { Secret } from '../base/secret.ts'
 import { basePath } from './catalogue/reach-kinds.ts'
 import { isSameUpstream, pathOn, queryOn, reachOf } from './reach.ts'
 
-const asked = { rawHeaders: ['content-type', 'application/json'], path: '/v1/messages', query: '' }
+const asked = {
+  rawHeaders: ['content-type', 'application/json'],
+  path: '/v1/messages',
+  query: '',
+  format: 'messages',
+} as const
 
 function headersOf(change: Parameters<typeof makeChannel>[1], rawHeaders: readonly string[] = []) {
   const reach = reachOf(makeChannel('main', change), vendors.messages, { ...asked, rawHeaders })
@@ -131,6 +136,7 @@ test('channels are the same upstream only where all of their way is the same', (
   for (const change of [
     { url: 'https://other.example' },
     { path: '' },
+    { chatPath: '/v1' },
     { query: new Map([['a', 'b']]) },
     { headers: new Map([['x-a', other]]) },
     { credential: other },

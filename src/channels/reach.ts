@@ -3,6 +3,7 @@
  * in the catalogue makes of the client's. Pure; no body is touched.
  */
 import { withFixedHeaders, withoutBetas } from '../formats/channel-headers.ts'
+import type { FormatName } from '../formats/format.ts'
 import { forwardRequestHeaders } from '../formats/headers.ts'
 import type { Channel, Vendor } from './channel.ts'
 
@@ -12,6 +13,7 @@ export interface Asked {
   readonly path: string
   /** The client's raw query with its question mark, or empty. */
   readonly query: string
+  readonly format: FormatName
 }
 
 export interface Reach {
@@ -24,7 +26,8 @@ export interface Reach {
 
 export function reachOf(channel: Channel, vendor: Vendor, asked: Asked): Reach {
   const { query, dropBetas } = channel
-  const path = pathOn(channel.path, asked.path) + queryOn(query, asked.query)
+  const base = asked.format === vendor.format ? channel.path : (channel.chatPath ?? channel.path)
+  const path = pathOn(base, asked.path) + queryOn(query, asked.query)
   const headers = headersOn(channel, vendor, asked)
   if (dropBetas.length === 0) return { path, headers }
   const { headers: kept, dropped } = withoutBetas(headers, dropBetas)
@@ -69,7 +72,16 @@ export function isSameUpstream(one: Channel, other: Channel): boolean {
 }
 
 function textOf(channel: Channel): string {
-  const { url, path, proxy, query, headers, credential, credentialForm } = channel
+  const { url, path, chatPath, proxy, query, headers, credential, credentialForm } = channel
   const sent = [...headers].map(([name, value]) => [name, value.reveal()])
-  return JSON.stringify([url, path, proxy, [...query], sent, credential.reveal(), credentialForm])
+  return JSON.stringify([
+    url,
+    path,
+    chatPath,
+    proxy,
+    [...query],
+    sent,
+    credential.reveal(),
+    credentialForm,
+  ])
 }

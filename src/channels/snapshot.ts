@@ -8,6 +8,7 @@ import type { Database } from '../storage/database.ts'
 import { isSealed, unseal } from '../storage/master-key.ts'
 import { decodePrices } from '../metering/price-form.ts'
 import { type ModelPrices } from '../metering/prices.ts'
+import { inChat } from './places.ts'
 import { readCredentialFile, stampOf } from './credential-file.ts'
 import type { Channel, Model, Snapshot, Vendor } from './channel.ts'
 import { groupByOtherName } from './model-names.ts'
@@ -169,9 +170,19 @@ function buildChannel(
     credential,
     headers,
     secrets,
-    models: new Map([...row.models].filter(([model]) => models.has(model))),
+    models: placesOf(row, models),
     maxConcurrent: maxConcurrent && Math.ceil(maxConcurrent / (sources.processCount ?? 1)),
   }
+}
+
+/** Returns the names of its models at the vendor by their places. */
+function placesOf(
+  row: Pick<ChannelRow, 'models' | 'chatPath'>,
+  models: ReadonlyMap<string, Model>,
+): Channel['models'] {
+  const served = [...row.models].filter(([model]) => models.has(model))
+  if (row.chatPath === undefined) return new Map(served)
+  return new Map([...served, ...served.map(([model, name]) => [inChat(model), name] as const)])
 }
 
 const environmentPrefix = 'env:'

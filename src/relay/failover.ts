@@ -8,6 +8,7 @@ import { addPicos, zeroPicos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import { nameAtVendor } from '../channels/model-names.ts'
 import { failureInPlaceOf, healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
+import { placeOf } from '../channels/places.ts'
 import { reachOf } from '../channels/reach.ts'
 import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
 import { withTraceHeaders } from '../formats/headers.ts'
@@ -74,8 +75,8 @@ export async function failover(
   return { ...shown, deadlineMs, notes: notesOf(tried, admitted, client) }
 }
 
-function channelsOf({ snapshot, model }: Admitted): readonly Channel[] {
-  return snapshot.channelsByModel.get(model.id) ?? []
+function channelsOf({ snapshot, model, format, vendor }: Admitted): readonly Channel[] {
+  return snapshot.channelsByModel.get(placeOf(model.id, format.name, vendor.format)) ?? []
 }
 
 /** Leaves out attempts that went into stale connections: the vendor never received them. */
@@ -191,9 +192,10 @@ function contextOf(
 function openRoute(admitted: Admitted, services: FailoverServices): Route {
   const { snapshot, model, operation, principal, facts, hold, pinnedTo, preferredChannel } =
     admitted
+  const place = placeOf(model.id, admitted.format.name, admitted.vendor.format)
   return services.openRoute({
     snapshot,
-    model,
+    model: place === model.id ? model : { ...model, id: place },
     operation: operation.name,
     caller: principal,
     conversation: conversationOf(admitted, services),
@@ -252,10 +254,10 @@ async function tryLease(
   services: FailoverServices,
 ): Promise<Sent> {
   const { admitted, lease } = attempt
-  const { vendor, operation, facts, exchangeId, path, query } = admitted
+  const { vendor, format, operation, facts, exchangeId, path, query } = admitted
   try {
     const { rawHeaders } = admitted.request
-    const reach = reachOf(lease.channel, vendor, { rawHeaders, path, query })
+    const reach = reachOf(lease.channel, vendor, { rawHeaders, path, query, format: format.name })
     const headers =
       trace?.headers === undefined ? reach.headers : withTraceHeaders(reach.headers, trace.headers)
     // The fields that are in a body are not added to it.

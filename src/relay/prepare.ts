@@ -7,6 +7,7 @@ import type { BodyRoom } from '../access/limits.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import { findNamedModel } from '../channels/model-names.ts'
+import { placeOf } from '../channels/places.ts'
 import { offeredOperations, offers } from '../channels/offer.ts'
 import type { ForwardedOperation, RequestFacts, VendorOperation } from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
@@ -121,7 +122,9 @@ async function understand(
   const { model, prices } = found
   const unpriced = findUnpricedTool(facts, prices)
   if (unpriced !== undefined) return unpriced
-  const channels = identified.snapshot.channelsByModel.get(model.id) ?? []
+  const { snapshot, format, vendor } = identified
+  const place = placeOf(model.id, format.name, vendor.format)
+  const channels = snapshot.channelsByModel.get(place) ?? []
   return {
     ...identified,
     operation,
@@ -139,14 +142,17 @@ function isRefusal(value: object): value is Refusal {
 }
 
 async function readFacts(
-  { request, response, vendor, principal }: Identified,
+  { request, response, vendor, principal, format: spoken }: Identified,
   operation: ForwardedOperation,
   { bytes, bodies }: UnreadBytes & Pick<RelayServices, 'bodies'>,
 ): Promise<{ readonly bytes: Buffer; readonly facts: RequestFacts } | Refusal> {
   const versionFault = findVersionFault(request.rawHeaders, vendor.name, vendor.versionHeader)
   if (versionFault !== undefined) return refuse('relay.request_invalid', versionFault)
-  const { requireMaxTokens, allowedFeatures, format } = vendor
+  const { allowedFeatures } = vendor
   const { accountId } = principal
+  const { name: format } = spoken
+  // The vendor's own setting is about its own format.
+  const requireMaxTokens = format === vendor.format && vendor.requireMaxTokens
   const options = { requireMaxTokens, allowedFeatures }
   const isGone = (): boolean => response.isGone
   const read = await bodies.read({ accountId, format, operation, bytes, options, isGone })

@@ -11,9 +11,10 @@ import type { Clock } from '../base/clock.ts'
 import { errorCatalogue } from '../base/error-catalogue.ts'
 import { refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
-import type { Snapshot, Vendor } from '../channels/channel.ts'
+import type { Channel, Snapshot, Vendor } from '../channels/channel.ts'
 import type { ForwardedOperation, Operation, StoredOperation } from '../formats/format.ts'
-import { findOperation, formatOf } from '../formats/registry.ts'
+import { chatCompletions } from '../formats/chat/index.ts'
+import { canonicalPath, findOperation, formatOf } from '../formats/registry.ts'
 import { dropRest, type IncomingRequest } from '../http/server/request.ts'
 import { sendReply } from '../http/server/reply.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
@@ -77,12 +78,27 @@ function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
     response,
     snapshot,
     vendor,
-    format: formatOf(vendor.format),
-    path: target.path,
+    ...spokenBy(vendor, target.path, snapshot),
     query: target.query,
     startedAtMs,
     startedMonotonicMs,
   }
+}
+
+/**
+ * Returns the format of a request with its canonical path: the vendor's own, or chat completions of a vendor
+ * of the messages format while one of its channels speaks these too.
+ */
+function spokenBy(
+  vendor: Vendor,
+  path: string,
+  { channels }: Snapshot,
+): Pick<Incoming, 'format' | 'path'> {
+  const own = { format: formatOf(vendor.format), path }
+  const { path: chatPath } = chatCompletions
+  if (vendor.format === 'chat' || canonicalPath('chat', path) !== chatPath) return own
+  const speaks = (one: Channel): boolean => one.vendor === vendor.name && one.chatPath !== undefined
+  return channels.values().some(speaks) ? { format: formatOf('chat'), path: chatPath } : own
 }
 
 /** From the accepted request to the known caller; the gateway's own endpoints are answered here. */

@@ -603,6 +603,10 @@ test('mistakes about the way to a vendor are errors with their lines', async (t)
       'proxy: must hold no user name or password',
     ],
     [
+      `url: "https://a.example", ${key}, chat_path: /v1/chat/completions`,
+      'chat_path: must end before the path of the endpoint, which the gateway appends itself',
+    ],
+    [
       `url: "https://a.example", ${key}, headers: { Host: b.example }`,
       'headers.Host: must be another header: HTTP, the credential or the gateway uses this one',
     ],

@@ -195,6 +195,12 @@ export const channelFields = {
     usually('/v1', text(basePath)),
     'What stands between the address and the path of an endpoint, such as `/messages`: `/api/paas/v4`, or `""` for nothing.',
   ),
+  /** Set where a channel of a messages vendor also speaks chat completions. */
+  chatPath: field(
+    'chat_path',
+    optional(text(basePath)),
+    'For vendors of the messages format whose channel also speaks chat completions: the `path` of these, such as `/v1`. `POST {prefix}/v1/chat/completions` then goes to such channels, with health of its own.',
+  ),
   query: field(
     'query',
     usually(new Map(), queryParameters),

@@ -44,6 +44,7 @@ const channel = {
   credential: 'env:KEY',
   credential_form: 'api-key',
   path: '/api/paas/v4',
+  chat_path: '/v1',
   query: { 'api-version': '2026-10-01' },
   headers: { 'x-workspace': 'env:WORKSPACE', 'x-team': 'some text' },
   proxy: 'http://proxy.example:3128',

@@ -15,6 +15,7 @@ import type { CheckRequest } from './channel-states.ts'
 import { saveCheckAnswer, type CheckAnswer, type CheckedModel } from './check-answers.ts'
 import { describeChange } from './channel-history.ts'
 import type { CheckResult } from '../probes/check.ts'
+import { modelOfPlace } from '../places.ts'
 import { countsOf, priceCheck } from '../probes/check-cost.ts'
 import { HealthBook } from '../health/health-book.ts'
 import type { PlacedEffect } from '../health/health-event.ts'
@@ -191,7 +192,8 @@ export class ChannelKeeper {
     telemetry.checkCost(place.channel, amountPicos)
     const id = newId('evt', atMs)
     const { node } = this
-    const { channel, model } = place
+    const { channel } = place
+    const model = modelOfPlace(place.model)
     const counts = countsOf(usage)
     const cost = { id, atMs, node, channel, model, usage: counts, amountPicos, isOwnCostKnown }
     this.#journal.addCost({ ...cost, kind: 'check' })

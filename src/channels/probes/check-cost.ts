@@ -12,6 +12,7 @@ import {
 } from '../../metering/usage.ts'
 import { pricesAt } from '../../metering/prices.ts'
 import type { Snapshot } from '../channel.ts'
+import { formatOfPlace, modelOfPlace } from '../places.ts'
 import type { HealthPlace } from '../health/health-place.ts'
 
 /** Generous for a question of one word and one token of answer; vendors add their own prompts. */
@@ -24,10 +25,11 @@ const checkBounds = {
 
 /** Undefined where the model has no price, or the counts make no sense. */
 export function priceCheck(
-  { channel: name, model: id }: HealthPlace,
+  { channel: name, model: place }: HealthPlace,
   usage: Usage,
   { snapshot, nowMs }: { readonly snapshot: Snapshot; readonly nowMs: number },
 ): OwnCost | undefined {
+  const id = modelOfPlace(place)
   const model = snapshot.models.get(id)
   const vendor = model === undefined ? undefined : snapshot.vendors.get(model.vendor)
   const prices = model === undefined ? undefined : pricesAt(model.prices, nowMs)
@@ -36,7 +38,7 @@ export function priceCheck(
   const channel = snapshot.channels.get(name)
   return ownCost({
     usage,
-    format: vendor.format,
+    format: formatOfPlace(place, vendor.format),
     cost: channel?.cost,
     atMs: nowMs,
     requestedModel: id,

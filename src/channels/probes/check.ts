@@ -13,6 +13,7 @@ import { sendDecoding } from '../../http/client/decoded-answer.ts'
 import type { Usage } from '../../metering/usage.ts'
 import type { Channel, Vendor } from '../channel.ts'
 import { classOfFailure, outcomes, type BrokenClass } from '../outcomes.ts'
+import { formatOfPlace, modelOfPlace } from '../places.ts'
 import { reachOf } from '../reach.ts'
 import type { Form, Outcome } from '../health/health-event.ts'
 import { readRetryAfterMs } from '../../formats/rate-headers.ts'
@@ -26,7 +27,7 @@ import {
 export interface CheckRequest {
   readonly vendor: Vendor
   readonly channel: Channel
-  /** A model of the catalogue that the channel serves. */
+  /** The place of a model that the channel serves. */
   readonly model: string
   /** What a real request asks for. */
   readonly operation: ForwardedOperation
@@ -70,7 +71,7 @@ export async function checkChannel(request: CheckRequest, parts: CheckParts): Pr
 function bodiesOf(request: CheckRequest): readonly (Buffer | undefined)[] {
   const { operation, channel, model, by, form } = request
   if (by === 'models') return [undefined]
-  const upstreamModel = channel.models.get(model) ?? model
+  const upstreamModel = channel.models.get(model) ?? modelOfPlace(model)
   return operation.checkBodies?.(upstreamModel, form === 'stream', channel.streamUsage) ?? []
 }
 
@@ -137,12 +138,17 @@ function sendOnce(
 }
 
 function upstreamRequest(
-  { vendor, channel, operation }: Pick<CheckRequest, 'vendor' | 'channel' | 'operation'>,
+  { vendor, channel, model, operation }: CheckRequest,
   body: Buffer | undefined,
 ): { method: 'POST' | 'GET'; path: string; headers: string[]; body: Buffer | undefined } {
   const rawHeaders = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
   const path = body === undefined ? '/v1/models' : operation.path
-  const reach = reachOf(channel, vendor, { rawHeaders, path, query: '' })
+  const reach = reachOf(channel, vendor, {
+    rawHeaders,
+    path,
+    query: '',
+    format: formatOfPlace(model, vendor.format),
+  })
   return { method: body === undefined ? 'GET' : 'POST', ...reach, body }
 }
 
@@ -155,13 +161,13 @@ type Judged = Pick<CheckResult, 'outcome' | 'failure' | 'retryAfterMs' | 'usage'
 
 /** Only an answer of the format passes: a page with status 200 proves nothing. */
 function judgeCheck(
-  { vendor, operation }: Pick<CheckRequest, 'vendor' | 'operation'>,
+  { vendor, model, operation }: Pick<CheckRequest, 'vendor' | 'model' | 'operation'>,
   sent: Buffer | undefined,
   answer: CheckAnswer,
   nowMs: number,
 ): Judged {
   const { head, body } = answer
-  const format = formatOf(vendor.format)
+  const format = formatOf(formatOfPlace(model, vendor.format))
   if (head === undefined) return { outcome: 'hard' }
   if (head.status >= 200 && head.status < 300) {
     const contentType = (head.header('content-type') ?? '').toLowerCase()

@@ -5,7 +5,6 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts'
 import type { ForwardedOperation } from '../../formats/format.ts'
-import { formatOf } from '../../formats/registry.ts'
 import type { Snapshot, Vendor } from '../channel.ts'
 import { checkOperation } from '../offer.ts'
 import { checkChannel, type CheckResult } from './check.ts'
@@ -93,7 +92,7 @@ export class Prober {
 
   #operationFor(vendor: Vendor, model: string): ForwardedOperation {
     const { snapshot, clock } = this.#parts
-    return checkOperation(formatOf(vendor.format), snapshot().models.get(model), clock.now())
+    return checkOperation(vendor, model, { models: snapshot().models, nowMs: clock.now() })
   }
 
   /** Takes over a new catalogue: requests from before an operator renewed the channel are dropped. */

@@ -77,6 +77,8 @@ export function reviewCatalogue(document: Located): Review {
   for (const [name, channel] of channels) {
     checkAddress(name, channel, complain)
     checkCosts(name, { channel, models }, complain)
+    if (channel.chatPath !== undefined && vendors.get(channel.vendor)?.format === 'chat')
+      complain(['channels', name, 'chat_path'], 'is for vendors of the messages format; write path')
   }
   checkReferences(given, builtInVendors.keys(), complain)
   return { catalogue: { vendors, models, channels }, mistakes }

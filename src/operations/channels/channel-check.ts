@@ -16,8 +16,8 @@ import {
 import { appendCosts } from '../../channels/cluster/operator-cost-store.ts'
 import { countsOf, priceCheck } from '../../channels/probes/check-cost.ts'
 import { explainAbsence, loadSnapshot, type LoadedSnapshot } from '../../channels/snapshot.ts'
+import { modelOfPlace } from '../../channels/places.ts'
 import { checkOperation } from '../../channels/offer.ts'
-import { formatOf } from '../../formats/registry.ts'
 import type { Usage } from '../../metering/usage.ts'
 import { readRevisions } from '../../storage/changes.ts'
 import { isRunning, listNodes, readStoreTime, type GatewayNode } from '../../storage/node-store.ts'
@@ -153,11 +153,9 @@ async function checkHere(context: OperationContext, name: string): Promise<Check
   const models: CheckedModel[] = []
   const by = channel.check === 'models' ? 'models' : 'request'
   for (const model of channel.models.keys()) {
-    const operation = checkOperation(
-      formatOf(vendor.format),
-      snapshot.models.get(model),
-      context.clock.now(),
-    )
+    const { models: known } = snapshot
+    const nowMs = context.clock.now()
+    const operation = checkOperation(vendor, model, { models: known, nowMs })
     const check = { vendor, channel, model, operation, by } as const
     const { outcome, durationMs, status, usage } = await context.runCheck(check)
     if (usage !== undefined) await bookCheck(context, { snapshot, channel: name, model, usage })
@@ -182,7 +180,13 @@ async function bookCheck(
   const priced = priceCheck({ channel, model }, usage, { snapshot, nowMs: atMs })
   if (priced === undefined) return
   const { amountPicos, isKnown: isOwnCostKnown } = priced
-  const made = { id: newId('evt', atMs), atMs, node: undefined, channel, model } as const
+  const made = {
+    id: newId('evt', atMs),
+    atMs,
+    node: undefined,
+    channel,
+    model: modelOfPlace(model),
+  } as const
   const cost = { kind: 'check', usage: countsOf(usage), amountPicos, isOwnCostKnown } as const
   await database.transact((transaction) => appendCosts(transaction, [{ ...made, ...cost }]))
 }

@@ -16,6 +16,7 @@ import {
   listStates,
   type PublishedState,
 } from '../../channels/cluster/channel-states.ts'
+import { modelOfPlace } from '../../channels/places.ts'
 import { shownModes } from '../../channels/health/health-state.ts'
 import type { FailureLine, HealthLine } from '../../channels/health/health-line.ts'
 import { limitFields } from '../../formats/format.ts'
@@ -190,7 +191,7 @@ async function reportChannels(context: OperationContext): Promise<ChannelReport>
     channels: channels.map((channel) => ({
       ...channel,
       health: (byChannel.get(channel.name) ?? [])
-        .filter(({ line }) => Object.hasOwn(channel.models, line.model))
+        .filter(({ line }) => Object.hasOwn(channel.models, modelOfPlace(line.model)))
         .map((state) =>
           viewState(state, {
             sinceMs:

@@ -9,7 +9,6 @@ import { listStates } from '../../channels/cluster/channel-states.ts'
 import { checkOperation } from '../../channels/offer.ts'
 import type { BrokenClass } from '../../channels/outcomes.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
-import { formatOf } from '../../formats/registry.ts'
 import { GatewayError } from '../../base/errors.ts'
 import { readSchemaState, schemaVersion } from '../../storage/migrate.ts'
 import { isRunning, listNodes, readStoreTime } from '../../storage/node-store.ts'
@@ -218,7 +217,7 @@ async function examineVendors(
       if (vendor === undefined || model === undefined) {
         return advice('vendors', `Channel ${channel.name} serves no model, so it was not checked.`)
       }
-      const operation = checkOperation(formatOf(vendor.format), snapshot.models.get(model), nowMs)
+      const operation = checkOperation(vendor, model, { models: snapshot.models, nowMs })
       const check = { vendor, channel, model, operation, by: 'models' } as const
       const { outcome, durationMs, status, failure } = await runCheck(check)
       const unreached = failure && unreachedTexts[failure]

@@ -474,6 +474,7 @@ CREATE TABLE channel (
   credential TEXT COLLATE "C" NOT NULL, -- 'env:NAME', 'file:PATH' or 'sealed:…' (AES-256-GCM, see storage/master-key.ts)
   credential_form TEXT COLLATE "C" CHECK (credential_form IN ('x-api-key', 'bearer', 'api-key')), -- NULL: the vendor's
   path TEXT COLLATE "C" NOT NULL DEFAULT '/v1', -- before the path of an endpoint
+  chat_path TEXT COLLATE "C", -- the same of chat completions, for vendors of the messages format; NULL: it has none
   query TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
   proxy TEXT COLLATE "C", -- an HTTP proxy on the way; NULL: none

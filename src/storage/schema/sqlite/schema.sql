@@ -388,6 +388,7 @@ CREATE TABLE channel (
   credential TEXT NOT NULL, -- 'env:NAME', 'file:PATH' or 'sealed:…' (AES-256-GCM, see storage/master-key.ts)
   credential_form TEXT CHECK (credential_form IN ('x-api-key', 'bearer', 'api-key')), -- NULL: the vendor's
   path TEXT NOT NULL DEFAULT '/v1', -- before the path of an endpoint
+  chat_path TEXT, -- the same of chat completions, for vendors of the messages format; NULL: it has none
   query TEXT NOT NULL DEFAULT '{}', -- JSON: name → value
   headers TEXT NOT NULL DEFAULT '{}', -- JSON: name → value, 'env:NAME' or 'file:PATH'
   proxy TEXT, -- an HTTP proxy on the way; NULL: none
