@@ -18,7 +18,7 @@ import { limitHeaders } from '../formats/rate-headers.ts'
 import { exchangeIdHeader, type Reply } from '../http/server/reply.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Identified, Incoming } from './stages.ts'
-import { isServed, unknownModel } from './served-models.ts'
+import { isServed, unlistedModel } from './served-models.ts'
 
 /** What the look of an error depends on. */
 interface ErrorContext extends Shape {
@@ -80,7 +80,7 @@ export function ownReply(
   const named = findNamedModel(identified.snapshot, asked ?? '')?.id
   const { query } = identified
   const body = operation.answer(servedModels(identified), { id: named ?? asked, query })
-  if (body === undefined) return unknownModel(identified, asked ?? '')
+  if (body === undefined) return unlistedModel(identified, asked ?? '')
   if ('kind' in body) return refuse('relay.request_invalid', body.message)
   return { status: 200, headers: jsonHeaders(identified), body }
 }

@@ -30,11 +30,18 @@ export function printable(text: string): string {
 }
 
 export function unknownModel(caller: Caller, name: string): Refusal {
+  return refuseModel(caller, name, `There is no model "${printable(name)}" here.`)
+}
+
+/** For a request whose path names the model: its text repeats nothing of the path. */
+export function unlistedModel(caller: Caller, name: string): Refusal {
+  return refuseModel(caller, name, 'There is no such model here.')
+}
+
+function refuseModel(caller: Caller, name: string, fact: string): Refusal {
   const advice = otherVendor(caller, name) ?? nearest(caller, name) ?? ''
-  return refuse(
-    'relay.model_unknown',
-    `There is no model "${printable(name)}" here. ${advice}GET /${caller.vendor.name}/v1/models lists the models.`,
-  )
+  const list = `GET /${caller.vendor.name}/v1/models lists the models.`
+  return refuse('relay.model_unknown', `${fact} ${advice}${list}`)
 }
 
 /** The usual mistake is the base address of the other vendor. */
