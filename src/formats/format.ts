@@ -81,7 +81,7 @@ export interface VendorOperation {
 }
 
 /** Whether a vendor is asked for the usage of a stream. */
-export type StreamUsage = 'ask' | 'never'
+type StreamUsage = 'ask' | 'never'
 
 /** An operation that the body of a request describes. */
 export interface ForwardedOperation extends VendorOperation {

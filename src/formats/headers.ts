@@ -10,7 +10,7 @@ import { isNamed } from '../http/wire/field-syntax.ts'
 /** The ways in which vendors take a credential. */
 export const credentialForms = ['x-api-key', 'bearer', 'api-key'] as const
 
-export type CredentialForm = (typeof credentialForms)[number]
+type CredentialForm = (typeof credentialForms)[number]
 
 export interface RequestForwarding {
   /** The vendor's route prefix; `<prefix>-version` is the specified name of its version header. */

@@ -51,7 +51,7 @@ export function proxiedFault(url: URL): string | undefined {
 }
 
 /** Returns the host without the brackets of an IPv6 address. */
-export function hostOf({ hostname }: URL): string {
+function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 

@@ -46,7 +46,7 @@ export function wholeNumber({ min, max }: Range): Kind<number, z.ZodInt> {
 }
 
 /** Milliseconds; in the file and in lists text such as `30s`. */
-export function duration(range: Range): Kind<number, z.ZodString> {
+function duration(range: Range): Kind<number, z.ZodString> {
   return {
     schema: durationSchema(range),
     store: (value) => value,

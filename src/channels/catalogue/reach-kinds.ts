@@ -23,7 +23,7 @@ const otherReferences: readonly RegExp[] = [
 ]
 
 /** Returns what is wrong with a reference to a variable or a file; undefined for any other text. */
-export function referenceFault(given: string): string | undefined {
+function referenceFault(given: string): string | undefined {
   if (environmentRule.test(given) || fileRule.test(given)) return undefined
   if (given.startsWith('file:'))
     return 'must name a file after file: by its whole path, beginning with /'
