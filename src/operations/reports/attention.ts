@@ -117,7 +117,7 @@ const steps: Readonly<Record<AlertKind, (alert: FiringAlert) => string>> = {
   'channel.limit_ignored': ({ channel = '' }) =>
     `Set output_limit of ${channel} in the catalogue, then: turnpike apply -f catalog.yaml`,
   'channel.counts_high': showChannel,
-  'channel.cache_fallen': () => 'turnpike cache list',
+  'channel.cache_fallen': showChannel,
   'model.reserve_only': () => 'turnpike channel list',
   'backup.too_old': () => 'turnpike backup FILE',
   'account.running_out': credit,
