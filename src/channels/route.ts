@@ -11,9 +11,13 @@ import type { Outcome } from './health/health-event.ts'
 import type { OpenAttempt } from './health/health-place.ts'
 import type { Caller } from './health/evidence.ts'
 import { isFit } from './health/health-state.ts'
-import { unknownLimitMs } from './health/timing.ts'
+import { waitsOf } from './health/health-place.ts'
+import { noteProven, type OutlastedWait } from './health/waits.ts'
 import { MissingOperations } from './missing-operations.ts'
+import { OutputRates } from './output-rates.ts'
 import { isClosedToAccount, selectChannel, type SelectOptions } from './select.ts'
+import { learnedFactor, type SilenceSettings } from './silence.ts'
+import { Patience } from './patience.ts'
 
 export interface RouteRequest {
   readonly snapshot: Snapshot
@@ -25,6 +29,8 @@ export interface RouteRequest {
   readonly conversation: string
   readonly isStream: boolean
   readonly inputTokens: number
+  /** The body does. */
+  readonly asksReasoning: boolean
   /** The model answers, so the time it takes says something about the channel. */
   readonly isTimed: boolean
   /** The only channel that may be tried, whatever its health. */
@@ -33,14 +39,9 @@ export interface RouteRequest {
   readonly preferred?: string | undefined
 }
 
-export interface RouteSettings {
-  /** From the request sent to the first event of a stream, unless the model has its own limit. */
-  readonly firstEventTimeoutMs: number
+export interface RouteSettings extends SilenceSettings {
   /** From the request sent to the end of an answer that is not streamed. */
   readonly answerTimeoutMs: number
-  /** A channel's own limit for the first event: this many times its p99, and never below the minimum. */
-  readonly firstEventFactor: number
-  readonly firstEventTimeoutMinMs: number
 }
 
 interface RouteServices {
@@ -49,12 +50,13 @@ interface RouteServices {
   readonly telemetry: Pick<Telemetry, 'failedOver' | 'firstEvent' | 'attemptEnded'>
   readonly settings: RouteSettings
   readonly missing: MissingOperations
+  readonly rates: OutputRates
 }
 
 export type OpenRoute = (request: RouteRequest) => Route
 
-export function createRoutes(parts: Omit<RouteServices, 'missing'>): OpenRoute {
-  const services = { ...parts, missing: new MissingOperations() }
+export function createRoutes(parts: Omit<RouteServices, 'missing' | 'rates'>): OpenRoute {
+  const services = { ...parts, missing: new MissingOperations(), rates: new OutputRates() }
   return (request) => new Route(request, services)
 }
 
@@ -62,8 +64,8 @@ export interface AttemptEnd {
   readonly outcome: Outcome
   /** The vendor had the request and failed on it, so the request itself may be the cause. */
   readonly isRequestSuspect?: boolean
-  /** The gateway stopped waiting for the channel. */
-  readonly isTimeout?: boolean
+  /** Of a complete stream. */
+  readonly outputTokens?: number | undefined
   /** The channel does not offer the operation. */
   readonly isNotOffered?: boolean
   /** What the vendor asked for with a throttle. */
@@ -75,6 +77,8 @@ export class Route {
   readonly request: RouteRequest
   readonly #services: RouteServices
   readonly #tried = new Set<string>()
+  /** The attempt whose answer has not begun. */
+  #waiting: Lease | undefined
   /** Attempts that the request itself may have made fail. */
   readonly #suspects: Lease[] = []
 
@@ -101,13 +105,26 @@ export class Route {
   }
 
   /**
-   * The answer took this long to begin. An earlier attempt that was ended sooner for its time says
-   * nothing against its channel then: the request is slow on every channel, which its channel learns.
+   * The answer took this long to begin. An earlier attempt that was given little more says nothing against
+   * its channel then: the request is slow on every channel, which its channel learns.
    */
-  forgiveTimeouts(firstEventMs: number): void {
-    for (const { attempt, timedOutMs } of this.#suspects)
-      if (timedOutMs !== undefined && timedOutMs <= firstEventMs)
-        this.#services.health.outlasted(attempt, this.request.caller.keyId, firstEventMs)
+  forgiveMoves(firstEventMs: number): void {
+    const { keyId } = this.request.caller
+    for (const { attempt, moved } of this.#suspects) {
+      if (moved === undefined) continue
+      if (moved.waitedMs <= firstEventMs * learnedFactor)
+        this.#services.health.outlasted(attempt, keyId, moved)
+      else noteProven(waitsOf(attempt))
+    }
+  }
+
+  get isWaiting(): boolean {
+    return this.#waiting !== undefined
+  }
+
+  /** The attempt waits no longer. */
+  noteAnswered(lease: Lease): void {
+    if (this.#waiting === lease) this.#waiting = undefined
   }
 
   /** Whether a channel that `next` may give is fit to serve, rather than merely a last resort. */
@@ -138,37 +155,14 @@ export class Route {
   }
 
   #begin(channel: Channel): Lease {
-    const { model, isStream, inputTokens, isTimed } = this.request
-    const { health } = this.#services
-    const isKnownToFail = health.grade(channel, model.id) === 'off'
-    const usualLimitMs = this.#usualLimitMs(channel)
-    const attempt = health.begin(
-      channel,
-      model.id,
-      isTimed ? { traits: { isStream, inputTokens } } : {},
-    )
-    return new Lease(this, this.#services, {
-      attempt,
-      isKnownToFail,
-      limitMs: this.#limitMs(channel),
-      usualLimitMs: usualLimitMs ?? (isStream ? unknownLimitMs : Infinity),
+    const { model, isStream, inputTokens, isTimed, asksReasoning } = this.request
+    const reasons = asksReasoning || model.thinks === true
+    const attempt = this.#services.health.begin(channel, model.id, {
+      asksReasoning,
+      ...(isTimed && { traits: { isStream, inputTokens, reasons } }),
     })
-  }
-
-  #limitMs(channel: Channel): number {
-    const { isStream, model } = this.request
-    const { firstEventTimeoutMs, answerTimeoutMs } = this.#services.settings
-    if (!isStream) return answerTimeoutMs
-    return channel.firstEventTimeoutMs ?? model.firstEventTimeoutMs ?? firstEventTimeoutMs
-  }
-
-  /** How long the first event may take by what is usual on this channel; undefined while unknown. */
-  #usualLimitMs(channel: Channel): number | undefined {
-    const { model, isStream, inputTokens } = this.request
-    const { health, settings } = this.#services
-    const p99Ms = health.usualMostMs(channel, model.id, { isStream, inputTokens })
-    if (p99Ms === undefined) return undefined
-    return Math.max(settings.firstEventTimeoutMinMs, settings.firstEventFactor * p99Ms)
+    this.#waiting = new Lease(this, this.#services, attempt)
+    return this.#waiting
   }
 
   #select(unsuited?: Lease): Channel | undefined {
@@ -197,48 +191,39 @@ export class Route {
   }
 }
 
-interface Begun {
-  readonly attempt: OpenAttempt
-  readonly isKnownToFail: boolean
-  readonly limitMs: number
-  readonly usualLimitMs: number
-}
-
 /** One attempt on one channel, from before it is sent until it has ended. */
 export class Lease {
   readonly attempt: OpenAttempt
   readonly channel: Channel
   /** The name the channel knows the model by, where that differs from ours. */
   readonly upstreamModel: string | undefined
-  /** How long the channel may take: to the first event of a stream, else to the end of the answer. */
-  readonly limitMs: number
-  /**
-   * Tighter than `limitMs`: by the p99 of this channel, or a fixed time where that is not known. Infinity
-   * where the answer is not streamed. It applies only while `mayStopEarly`: a request that takes unusually
-   * long, such as one that makes a model think for minutes, must not run into it on every channel.
-   */
-  readonly usualLimitMs: number
-  /** How long it waited, where it ended at `usualLimitMs`. */
-  timedOutMs: number | undefined
-  readonly #isKnownToFail: boolean
+  /** How long the gateway waits for it. */
+  readonly patience: Patience
   readonly #route: Route
   readonly #services: RouteServices
 
-  constructor(route: Route, services: RouteServices, begun: Begun) {
-    const { channel } = begun.attempt
-    this.attempt = begun.attempt
-    this.channel = channel
-    this.upstreamModel = channel.models.get(route.request.model.id)
-    this.limitMs = begun.limitMs
-    this.usualLimitMs = begun.usualLimitMs
-    this.#isKnownToFail = begun.isKnownToFail
+  constructor(route: Route, services: RouteServices, attempt: OpenAttempt) {
+    const { request } = route
+    this.attempt = attempt
+    this.channel = attempt.channel
+    this.upstreamModel = attempt.channel.models.get(request.model.id)
+    this.patience = new Patience(attempt, request, {
+      ...services,
+      mayMove: () => route.hasAlternative(),
+      isWaiting: () => route.isWaiting,
+    })
     this.#route = route
     this.#services = services
   }
 
-  /** Whether another channel is fit to serve, or this one is known to fail. */
-  mayStopEarly(): boolean {
-    return this.#isKnownToFail || this.#route.hasAlternative()
+  /** The wait after which the request was moved; undefined where it was not. */
+  get moved(): OutlastedWait | undefined {
+    return this.patience.moved
+  }
+
+  /** How fast the model writes for requests like this one. */
+  get tokensPerSecond(): number {
+    return this.#services.rates.find(this.attempt)
   }
 
   /** The first event has come, or a whole answer with so many output tokens. Call at most once. */
@@ -246,18 +231,22 @@ export class Lease {
     const { telemetry, health } = this.#services
     const { name: channel } = this.channel
     telemetry.firstEvent({ channel, model: this.attempt.model }, firstEventMs)
-    health.answered(this.attempt, outputTokens)
-    this.#route.forgiveTimeouts(firstEventMs)
+    health.answered(this.attempt, { outputTokens, waited: this.patience.answered() })
+    this.#route.noteAnswered(this)
+    this.#route.forgiveMoves(firstEventMs)
   }
 
   /** The attempt has ended. Call exactly once. */
-  ended({ outcome, isRequestSuspect, isTimeout, isNotOffered, retryAfterMs }: AttemptEnd): void {
-    const { telemetry, health, missing, clock } = this.#services
+  ended(end: AttemptEnd): void {
+    const { outcome, isRequestSuspect, isNotOffered, retryAfterMs, outputTokens } = end
+    const { telemetry, health, missing, clock, rates } = this.#services
     const now = clock.monotonic()
     telemetry.attemptEnded(this.channel.name, outcome)
+    this.#route.noteAnswered(this)
     if (isNotOffered === true) missing.note(this.channel.name, this.#route.request.operation, now)
-    const waitedMs = now - this.attempt.beganAt
-    if (isTimeout === true && waitedMs >= this.usualLimitMs) this.timedOutMs = waitedMs
+    const { headAt } = this.patience
+    if (outcome === 'ok' && outputTokens !== undefined && headAt !== undefined)
+      rates.note(this.attempt, outputTokens, now - headAt)
     const isBlamed = isRequestSuspect === true && this.#route.isBlamed(this)
     health.end(this.attempt, {
       outcome: isBlamed ? 'suspect' : outcome,

@@ -69,9 +69,9 @@ export interface StreamMeter {
    * framing said and not with its connection, so an answer with its finish reason is complete.
    */
   end(isAnnounced: boolean): readonly Buffer[]
-  /** An event that is neither ping nor error has been seen: the answer may be committed. */
+  /** An event that is neither ping, error nor sign of work has been seen: the answer may be committed. */
   readonly hasStarted: boolean
-  /** Grows with each such event; while it stays the same, the vendor has sent nothing but pings. */
+  /** Grows with each event that is neither ping nor error; signs of work count. */
   readonly eventCount: number
   /**
    * The first error event, if any; a first event that cannot be read counts as one. Nothing after it is
@@ -89,6 +89,8 @@ export interface StreamMeter {
    * when it is whole, or by `end`. Without a terminal event: the unterminated last frame.
    */
   readonly held: readonly Buffer[]
+  /** A part of a frame has been returned whose end is still to come. */
+  readonly isInFrame: boolean
   /** A frame was larger than the meter's bound: the answer cannot be metered and is broken off. */
   readonly isOverflown: boolean
   reading(): MeterReading

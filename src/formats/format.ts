@@ -355,6 +355,8 @@ export interface Format {
   readonly basePath: '' | '/v1'
   /** The response header in which this format's clients look for a request id. */
   readonly requestIdHeader: 'request-id' | 'x-request-id'
+  /** A frame that this format's clients pass over. */
+  readonly ping: Buffer
   /** Reads an error body; never throws. */
   readError(body: Buffer): VendorError
   /** Classifies an error event that came before any other event. */

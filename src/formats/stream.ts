@@ -17,6 +17,11 @@ import { namesVendorAccount, readVendorError, unreadableError } from './vendor-e
 export const readableFrameBytesMax = 1024 * 1024
 /** A larger one that need not be read is passed on in parts, up to this size. */
 export const passedFrameBytesMax = 64 * 1024 * 1024
+/**
+ * Events that only say that the vendor works may have so many bytes together: responses repeat long
+ * instructions and tools in them. More of them commit the answer: before that they are kept in memory.
+ */
+const workingBytesMax = 512 * 1024
 /** Bytes from the terminal event on; vendors send very few there. */
 export const heldBytesMax = 1024 * 1024
 /** Of a terminal event that passes in parts so much is held: without its end no client can read it. */
@@ -34,8 +39,22 @@ export abstract class FrameReader {
   /** The data of the error event, where it has the form of an error body. */
   errorEnvelope: string | undefined
 
+  #hasStarted = false
+  #workingBytes = 0
+
+  /** More has come than pings, errors and signs of work. */
   get hasStarted(): boolean {
-    return this.eventCount > 0
+    return this.#hasStarted
+  }
+
+  protected begin(): void {
+    this.#hasStarted = true
+  }
+
+  /** The event says that the vendor works, and no more: the answer has not begun. */
+  protected noteWork({ start, end }: FrameBytes): void {
+    this.#workingBytes += end - start
+    if (this.#workingBytes > workingBytesMax) this.#hasStarted = true
   }
 
   /** Reads one whole frame. */
@@ -142,6 +161,10 @@ export class StreamGate implements StreamMeter {
 
   get held(): readonly Buffer[] {
     return this.#held
+  }
+
+  get isInFrame(): boolean {
+    return this.#unreadBytes > 0
   }
 
   get isOverflown(): boolean {

@@ -82,6 +82,7 @@ export type UsageMark =
   | 'unpriced_model' // the answer names a model without a price; the requested one's was used
   | 'not_free' // it came to nothing, and the account's allowance for that is used up
   | 'hold_expired' // not charged: its hold had expired, and the balance no longer covered it
+  | 'lost_estimated' // what cut attempts may have cost the operator is estimated from their time
   | 'default_price' // no price for a class, tier, speed or region; the default in rates.ts was used
 
 /** The bounds that a request sets to the counts of its answer. */

@@ -36,7 +36,10 @@ import {
 import type { ClientLink, ClientWatcher } from './client-link.ts'
 import type { Admitted, RelayServices } from './stages.ts'
 
-export type AttemptServices = Pick<RelayServices, 'clock' | 'upstream' | 'watchdog' | 'settings'>
+export type AttemptServices = Pick<
+  RelayServices,
+  'clock' | 'upstream' | 'watchdog' | 'settings' | 'onTracePoint'
+>
 
 export interface AttemptRequest {
   readonly admitted: Admitted
@@ -71,8 +74,6 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   readonly #request: AttemptRequest
   readonly #services: AttemptServices
   readonly #sentAtMs: number
-  /** When the channel has used up all the time it may take. */
-  readonly #limitMs: number
   #resolve: ((outcome: AttemptOutcome) => void) | undefined
   #call: UpstreamCall | undefined
   #head: UpstreamHead | undefined
@@ -93,9 +94,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     this.#services = services
     this.#resolve = resolve
     this.#sentAtMs = services.clock.monotonic()
-    const { lease, deadlineMs } = request
-    this.#limitMs = this.#sentAtMs + lease.limitMs
-    this.dueMs = Math.min(this.#limitMs, this.#sentAtMs + lease.usualLimitMs, deadlineMs)
+    this.dueMs = this.#patienceEnd()
   }
 
   start(outgoing: Outgoing): void {
@@ -123,7 +122,12 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       contentType === '' ||
       (facts.isStream ? contentType.startsWith('text/event-stream') : contentType.includes('json'))
     if (!isExpected || !isIdentity(head.header('content-encoding'))) this.#break('not_the_format')
-    else if (facts.isStream) this.#meter = operation.openMeter(facts)
+    else if (facts.isStream) {
+      this.#meter = operation.openMeter(facts)
+      this.#request.lease.patience.onHead()
+      this.#waitOn()
+      this.#services.onTracePoint?.('head_received', this.#request.admitted.exchangeId)
+    }
   }
 
   onData(chunk: Buffer): boolean {
@@ -132,6 +136,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       this.#collect(chunk)
       return true
     }
+    const { eventCount } = meter
     const pieces = meter.push(chunk)
     if (meter.isOverflown) {
       this.#cutStream()
@@ -143,6 +148,10 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       this.#keptBytes += piece.length
     }
     if (this.#resolve !== undefined) this.#judgeStart(meter)
+    if (this.#resolve !== undefined && meter.eventCount > eventCount) {
+      this.#request.lease.patience.onWork()
+      this.#waitOn()
+    }
     const isTooMuch = this.#keptBytes > beginningBytesMax
     if (isTooMuch && this.#resolve !== undefined) this.#break('protocol')
     return true
@@ -206,8 +215,8 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const { client, deadlineMs, lease } = this.#request
     if (client.isGone && !client.isReadOn) this.#leaveOrReadOn()
     else if (this.dueMs >= deadlineMs) this.#break('deadline')
-    else if (this.dueMs >= this.#limitMs || lease.mayStopEarly()) this.#break('timeout')
-    else this.dueMs = Math.min(this.#limitMs, deadlineMs)
+    else if (lease.patience.isOver()) this.#break('timeout')
+    else this.dueMs = this.#patienceEnd()
   }
 
   cut(): void {
@@ -314,9 +323,24 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   /** The grace time has passed. The vendor works on the prompt, whether the gateway reads or not. */
   #leaveOrReadOn(): void {
-    const { client, deadlineMs } = this.#request
-    if (client.readOn()) this.dueMs = Math.min(this.#limitMs, deadlineMs)
-    else this.#leave()
+    const { client, lease } = this.#request
+    if (!client.readOn()) {
+      this.#leave()
+      return
+    }
+    lease.patience.keepOn()
+    this.dueMs = this.#patienceEnd()
+  }
+
+  #patienceEnd(): number {
+    const { lease, deadlineMs } = this.#request
+    return Math.min(lease.patience.dueMs, deadlineMs)
+  }
+
+  /** The vendor has shown that it works. A client that has left is waited for no longer. */
+  #waitOn(): void {
+    const { client } = this.#request
+    if (!client.isGone || client.isReadOn) this.dueMs = this.#patienceEnd()
   }
 
   #leave(): void {

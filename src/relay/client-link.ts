@@ -2,7 +2,8 @@
  * The client's end of an exchange: whether the client is still connected, since when it is gone, and
  * when it has read what was written. One link serves all stages of an exchange.
  */
-import type { AnswerWatcher, ResponseWriter } from '../http/server/response-writer.ts'
+import type { AnswerWatcher } from '../http/server/response-writer.ts'
+import type { KeepAlive } from './keep-alive.ts'
 import type { Leaving } from './leaving.ts'
 import type { Admitted, RelayServices } from './stages.ts'
 
@@ -21,7 +22,10 @@ export interface ClientWatcher {
 export class ClientLink implements AnswerWatcher {
   /** Only the latest watcher is called. */
   watcher: ClientWatcher | undefined
-  readonly #response: ResponseWriter
+  /** Absent where silence is not broken. */
+  keepAlive: KeepAlive | undefined
+  /** The client gets what the vendor has sent. */
+  isShown = false
   readonly #exchangeId: string
   readonly #leaving: Leaving
   readonly #services: LinkServices
@@ -33,7 +37,6 @@ export class ClientLink implements AnswerWatcher {
     leaving: Leaving,
     services: LinkServices,
   ) {
-    this.#response = response
     this.#exchangeId = exchangeId
     this.#leaving = leaving
     this.#services = services
@@ -50,9 +53,9 @@ export class ClientLink implements AnswerWatcher {
     return this.#goneAtMs
   }
 
-  /** The client left before the first byte. */
+  /** The client left before the first byte of the vendor's. */
   get isUnseen(): boolean {
-    return this.isGone && !this.#response.isHeadWritten
+    return this.isGone && !this.isShown
   }
 
   /** The grace time is over, and the answer is read on to the vendor's count. */
@@ -78,11 +81,13 @@ export class ClientLink implements AnswerWatcher {
   onGone(): void {
     const { clock, onTracePoint } = this.#services
     this.#goneAtMs = clock.monotonic()
+    this.keepAlive?.stop()
     this.watcher?.onClientGone()
     onTracePoint?.('client_left', this.#exchangeId)
   }
 
   onDrain(): void {
+    this.keepAlive?.restart()
     this.watcher?.onClientDrained()
   }
 }

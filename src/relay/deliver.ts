@@ -3,11 +3,11 @@
  * until the charge is durable. A stream's delivery resolves once the ending is known, and never rejects.
  * Nothing here calls the ledger to settle.
  */
-import { minuteMs } from '../base/clock.ts'
 import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import { formatUsd, type Picos } from '../base/money.ts'
-import type { Channel, Model } from '../channels/channel.ts'
-import type { MeterReading } from '../formats/answer.ts'
+import type { Channel } from '../channels/channel.ts'
+import { idleLimitOf } from '../channels/silence.ts'
+import type { MeterReading, VendorError } from '../formats/answer.ts'
 import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
 import { limitRetryAfter, readRetryAfterMs } from '../formats/rate-headers.ts'
@@ -16,6 +16,7 @@ import { exchangeIdHeader, sendReply, type Reply } from '../http/server/reply.ts
 import type { Ending } from '../metering/settlement.ts'
 import type { Answered } from './answered.ts'
 import type { ClientLink } from './client-link.ts'
+import { KeepAlive } from './keep-alive.ts'
 import { outputTokensMax } from './output-limits.ts'
 import { accountLimitHeaders, errorReply, errorToShow, statusOf } from './own-replies.ts'
 import type { Admitted, RelayServices } from './stages.ts'
@@ -110,18 +111,18 @@ function deliverStream(
   client: ClientLink,
   services: DeliverServices,
 ): Promise<Delivered> {
-  const { response, format, operation, exchangeId } = admitted
+  const { response, format, operation, exchangeId, model } = admitted
   const { head, stream, deadlineMs, lease } = answered
   const vendorRequestId = head.header(format.requestIdHeader)
-  const { clock, watchdog, onTracePoint } = services
+  const { clock, watchdog, settings, onTracePoint } = services
   onTracePoint?.('first_event', exchangeId)
+  const isOwnHead = response.isHeadWritten
   const isLate = (): boolean => clock.monotonic() >= deadlineMs
   const codeOfEnd = (ending: Ending): ErrorCode | undefined => {
     const isBroken = ending === 'upstream_cut' || ending === 'gateway_cut'
     const { error, isErrorWithheld } = stream.meter
-    return isBroken && (error === undefined || isErrorWithheld)
-      ? reasonOf(ending, isLate()).code
-      : undefined
+    const isOurs = isBroken && (error === undefined || isErrorWithheld)
+    return isOurs ? reasonOf(ending, isLate()).code : undefined
   }
   return new Promise((resolve) => {
     const delivery = new StreamDelivery(
@@ -130,14 +131,13 @@ function deliverStream(
         client,
         stream,
         deadlineMs,
-        pingTimeoutMs: admitted.model.pingTimeoutMs ?? services.settings.pingTimeoutMs,
+        pingTimeoutMs: model.pingTimeoutMs ?? settings.pingTimeoutMs,
+        idleTimeoutMs: idleLimitOf(lease.channel, model, settings),
         answerTokensMax: outputTokensMax(admitted) * admitted.facts.choiceCount,
         errorEvent(ending) {
-          const error = errorToShow(reasonOf(ending, isLate()), {
-            format,
-            exchangeId,
-            vendorRequestId,
-          })
+          const shownId = isOwnHead ? undefined : vendorRequestId
+          const shape = { format, exchangeId, vendorRequestId: shownId }
+          const error = errorToShow(reasonOf(ending, isLate()), shape)
           return operation.errorEvent(error, stream.meter.eventCount)
         },
         onMore: () => onTracePoint?.('mid_stream', exchangeId),
@@ -158,30 +158,19 @@ function deliverStream(
           })
         },
       },
-      {
-        clock,
-        watchdog,
-        settings: streamSettings(lease.channel, admitted.model, services.settings),
-      },
+      { clock, watchdog, settings },
     )
-    if (!client.isGone)
-      response.writeHead(head.status, streamHeaders(head, answerHeaders(admitted, head, services)))
+    if (!client.isGone) beginStream(admitted, head, services)
     delivery.start()
   })
 }
 
-/** How long a model that thinks may be silent, at least. */
-const thinkingIdleMs = 10 * minuteMs
-
-/** Returns the limits of a stream: between two of its events its channel decides, else the model. */
-function streamSettings(
-  { idleTimeoutMs }: Channel,
-  { thinks }: Model,
-  settings: RelayServices['settings'],
-): RelayServices['settings'] {
-  if (idleTimeoutMs !== undefined) return { ...settings, idleTimeoutMs }
-  if (thinks !== true) return settings
-  return { ...settings, idleTimeoutMs: Math.max(settings.idleTimeoutMs, thinkingIdleMs) }
+/** Writes the vendor's head, unless the gateway has answered already. */
+function beginStream(admitted: Admitted, head: UpstreamHead, services: DeliverServices): void {
+  const { response } = admitted
+  if (response.isHeadWritten) return
+  const headers = streamHeaders(head, answerHeaders(admitted, head, services))
+  response.writeHead(head.status, headers)
 }
 
 /** Adds what keeps proxies from collecting or caching a stream. */
@@ -191,6 +180,25 @@ function streamHeaders(head: UpstreamHead, headers: string[]): string[] {
     headers.push('cache-control', 'no-cache, no-transform')
   return headers
 }
+
+/** Breaks the silence of a stream towards its client, where the operator wants that. */
+export function keepAliveOf(
+  admitted: Admitted,
+  client: ClientLink,
+  services: DeliverServices,
+): KeepAlive | undefined {
+  const { facts, format, response } = admitted
+  const { streamKeepaliveMs: everyMs } = services.settings
+  if (everyMs === undefined || !facts.isStream || client.isGone) return undefined
+  const headers = (): string[] => [...ownStreamHeaders, ...ownHeaders(admitted, services)]
+  return new KeepAlive({ response, everyMs, headers, ping: format.ping }, services)
+}
+
+const ownStreamHeaders = Object.entries({
+  'content-type': 'text/event-stream',
+  'x-accel-buffering': 'no',
+  'cache-control': 'no-cache, no-transform',
+}).flat()
 
 function reasonOf(ending: Ending, isLate: boolean): Refusal {
   if (ending !== 'gateway_cut') return brokenStream
@@ -259,6 +267,10 @@ function deliverVendorError(
     channel,
     vendorRequestId,
     finish() {
+      if (admitted.response.isHeadWritten) {
+        breakOffWith(admitted, refusalOf(status, format.readError(body)))
+        return
+      }
       const headers = answerHeaders(admitted, head, services)
       const reply = isEvent
         ? {
@@ -278,8 +290,28 @@ function deliverOwnError(admitted: Admitted, refusal: Refusal): Delivered {
     ending: 'failed',
     status: statusOf(refusal.code, admitted.format),
     code: refusal.code,
-    finish: () => sendReply(admitted.request, admitted.response, errorReply(admitted, refusal)),
+    finish() {
+      if (admitted.response.isHeadWritten) breakOffWith(admitted, refusal)
+      else sendReply(admitted.request, admitted.response, errorReply(admitted, refusal))
+    },
   }
+}
+
+/** Tells an error to a client that has been answered 200 already, to keep its connection alive. */
+function breakOffWith(
+  { response, operation, format, exchangeId }: Admitted,
+  refusal: Refusal,
+): void {
+  response.write([operation.errorEvent(errorToShow(refusal, { format, exchangeId }), 0)])
+  response.breakOff()
+}
+
+/** A vendor's error that can no longer be shown as it came. */
+function refusalOf(status: number, { message }: VendorError): Refusal {
+  if (status === 429) return refuse('relay.upstream_throttled', message ?? 'The vendor is busy.')
+  if (status < 500) return refuse('relay.request_invalid', message ?? 'The vendor refused it.')
+  const code = status === 503 || status === 529 ? 'relay.overloaded' : 'relay.upstream_failed'
+  return refuse(code, message ?? 'The vendor failed.')
 }
 
 function send(admitted: Admitted, reply: Reply, { onTracePoint }: DeliverServices): void {
@@ -296,17 +328,25 @@ function limitWait(
   return limitRetryAfter(headers, { restMs: restMsOf(readRetryAfterMs(head, nowMs)), nowMs })
 }
 
-/** The vendor's end-to-end headers, our ids, and the account's own limits. */
+/** The vendor's end-to-end headers, and ours. */
 function answerHeaders(
   admitted: Admitted,
   head: UpstreamHead,
+  services: DeliverServices,
+): string[] {
+  const vendorId = head.header(admitted.format.requestIdHeader)
+  return [...forwardResponseHeaders(head.rawHeaders), ...ownHeaders(admitted, services, vendorId)]
+}
+
+/** Our ids, and the account's own limits. */
+function ownHeaders(
+  admitted: Admitted,
   { clock, ledger }: DeliverServices,
+  vendorId?: string,
 ): string[] {
   const { format, exchangeId } = admitted
-  const headers = forwardResponseHeaders(head.rawHeaders)
-  headers.push(exchangeIdHeader, exchangeId)
-  if (head.header(format.requestIdHeader) === undefined)
-    headers.push(format.requestIdHeader, exchangeId)
+  const headers = [exchangeIdHeader, exchangeId]
+  if (vendorId === undefined) headers.push(format.requestIdHeader, exchangeId)
   const limits = accountLimitHeaders(admitted, ledger, clock.now())
   for (const [name, value] of Object.entries(limits)) headers.push(name, value)
   return headers

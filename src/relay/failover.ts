@@ -4,7 +4,6 @@
  * seen a byte; it never writes to the client.
  */
 import type { Clock } from '../base/clock.ts'
-import { addPicos, zeroPicos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import { nameAtVendor } from '../channels/model-names.ts'
 import { failureInPlaceOf, healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
@@ -29,13 +28,13 @@ import { attemptRecord } from './attempt-records.ts'
 import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
 import { conversationOf } from './conversation.ts'
-import { promptCostPicos } from './request-costs.ts'
+import type { Delivered } from './deliver.ts'
+import { addLostCosts, lostCostOf, noLostCost } from './request-costs.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { beginAttemptTrace } from './trace-facts.ts'
 import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
-type FailoverServices = AttemptServices &
-  Pick<RelayServices, 'openRoute' | 'running' | 'counts' | 'onTracePoint'>
+type FailoverServices = AttemptServices & Pick<RelayServices, 'openRoute' | 'running' | 'counts'>
 
 /** An attempt, what it came to, and what that means. */
 interface Tried extends EndedAttempt {
@@ -159,14 +158,14 @@ function notesOf(tried: readonly Tried[], admitted: Admitted, client: ClientLink
   const isBegun = answer !== undefined && !client.isGone
   return {
     count: tried.length,
-    operatorCostPicos: tried
+    lost: tried
       // What the client left is settled like an answer.
       .filter((one) => one.verdict.mayHaveCost && channelLeft(one) === undefined)
-      .map(({ lease }) => promptCostPicos(admitted, lease.channel))
-      .reduce(addPicos, zeroPicos),
+      .map((one) => lostCostOf(admitted, one))
+      .reduce(addLostCosts, noLostCost),
     attempts: tried.map(({ record }) => record),
     firstEventMs: isBegun ? Math.round(answer.endedMs - admitted.startedMonotonicMs) : undefined,
-    streamSinceMs: answer?.outcome.kind === 'streaming' ? answer.startedMs : undefined,
+    stream: answer?.outcome.kind === 'streaming' ? answer : undefined,
   }
 }
 
@@ -201,6 +200,7 @@ function openRoute(admitted: Admitted, services: FailoverServices): Route {
     conversation: conversationOf(admitted, services),
     isStream: facts.isStream,
     inputTokens: facts.prompt.likely,
+    asksReasoning: facts.asksReasoning === true,
     isTimed: hold !== undefined,
     pinnedTo: pinnedTo?.name,
     preferred: preferredChannel,
@@ -287,7 +287,6 @@ function report({ lease, outcome }: EndedAttempt, { blame }: Verdict, nowMs: num
   lease.ended({
     outcome: blame,
     isRequestSuspect: blame === 'hard' && hadRequest(outcome),
-    isTimeout: outcome.class === 'timeout',
     isNotOffered: outcome.class === 'not_offered',
     retryAfterMs:
       blame === 'throttle' && outcome.kind === 'vendor_error'
@@ -306,9 +305,14 @@ function wallTimeMs(admitted: Admitted, clock: Clock): number {
 }
 
 /** Reports to the channel how a committed stream ended; every other attempt has ended already. */
-export function reportEnding(admitted: Admitted, answered: Answered, ending: Ending): void {
+export function reportEnding(
+  admitted: Admitted,
+  answered: Answered,
+  { ending, reading }: Pick<Delivered, 'ending' | 'reading'>,
+): void {
   if (answered.kind !== 'streaming') return
-  answered.lease.ended(endOfStream(admitted, answered, ending))
+  const outputTokens = reading?.isFinal === true ? reading.usage?.reported.outputTokens : undefined
+  answered.lease.ended({ ...endOfStream(admitted, answered, ending), outputTokens })
 }
 
 function endOfStream(

@@ -19,12 +19,16 @@ export interface Leaving {
 }
 
 export function leavingOf(admitted: Admitted, services: LeavingServices): Leaving {
-  const { hold, facts, model } = admitted
-  const asksReasoning = facts.asksReasoning === true || model.thinks === true
+  const { hold } = admitted
   return {
-    mayReadOn: hold !== undefined && asksReasoning && services.settings.clientLeftGraceMs > 0,
+    mayReadOn: hold !== undefined && mayReason(admitted) && services.settings.clientLeftGraceMs > 0,
     isFree: () => askWaiver(admitted, services),
   }
+}
+
+/** Whether reasoning may be bought that no byte of the answer shows. */
+export function mayReason({ facts, model }: Pick<Admitted, 'facts' | 'model'>): boolean {
+  return facts.asksReasoning === true || model.thinks === true
 }
 
 /** Asks whether an exchange that came to nothing is free; the answer stays the same until it is settled. */

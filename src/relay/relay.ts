@@ -22,7 +22,7 @@ import type { Found, Target } from '../http/server/router.ts'
 import { admissionOf } from './admit.ts'
 import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
-import { deliver } from './deliver.ts'
+import { deliver, keepAliveOf } from './deliver.ts'
 import { findEarlierAnswers, prepareStored } from './earlier-answers.ts'
 import { failover, reportEnding } from './failover.ts'
 import { recordClientGone, recordOwnReply, recordRefusal } from './free-record.ts'
@@ -215,19 +215,23 @@ async function understand(
 /** From admission on the exchange must be settled, however it ends; a free one is recorded by that. */
 async function answer(admitted: Admitted, services: RelayServices): Promise<void> {
   let mustSettle = true
+  let client: ClientLink | undefined
   let undelivered: Answered | undefined
   try {
-    const client = new ClientLink(admitted, leavingOf(admitted, services), services)
+    client = new ClientLink(admitted, leavingOf(admitted, services), services)
+    client.keepAlive = keepAliveOf(admitted, client, services)
     const answered = await failover(admitted, client, services)
     undelivered = answered
     admitted.body.release()
     const delivered = await deliver(admitted, answered, client, services)
+    client.keepAlive?.stop()
     undelivered = undefined
-    reportEnding(admitted, answered, delivered.ending)
+    reportEnding(admitted, answered, delivered)
     const settled = await settle(admitted, delivered, answered.notes, services)
     mustSettle = false
     delivered.finish(settled)
   } catch (error) {
+    client?.keepAlive?.stop()
     if (undelivered !== undefined) abandon(admitted, undelivered)
     if (mustSettle) await settleFault(admitted, services)
     await endInFault(admitted, error, services, { owner: admitted.principal, isRecorded: true })
@@ -237,7 +241,7 @@ async function answer(admitted: Admitted, services: RelayServices): Promise<void
 /** A stream that is not delivered must not run on, nor keep its place on the channel. */
 function abandon(admitted: Admitted, answered: Answered): void {
   if (answered.kind === 'streaming') answered.stream.abort()
-  reportEnding(admitted, answered, 'gateway_cut')
+  reportEnding(admitted, answered, { ending: 'gateway_cut', reading: undefined })
 }
 
 /** A fault of the gateway's own, which no stage expects. */

@@ -2,27 +2,59 @@
  * What a request will cost, before it runs: likely, which decides whether it is admitted, and at most, which
  * is held. Pure: facts of the request, the model and the prices in, facts for a quote out.
  */
-import type { Channel, Model } from '../channels/channel.ts'
+import type { Model } from '../channels/channel.ts'
 import { unknownLimits } from '../channels/model-limits.ts'
 import { findNamedModel } from '../channels/model-names.ts'
-import { zeroPicos, type Picos } from '../base/money.ts'
+import type { Lease } from '../channels/route.ts'
+import { addPicos, zeroPicos } from '../base/money.ts'
 import { quote, type QuoteFacts } from '../metering/charge.ts'
 import { costPricesAt } from '../metering/cost-prices.ts'
 import { unchangedPpm } from '../metering/prices.ts'
-import { outputTokensMax } from './output-limits.ts'
-import type { Admitted, Prepared } from './stages.ts'
+import { outputTokensMax, outputTokensMaxOn } from './output-limits.ts'
+import type { Admitted, LostCost, Prepared } from './stages.ts'
+
+export const noLostCost: LostCost = { picos: zeroPicos, isForOutput: false }
 
 /**
- * Estimates what the prompt alone costs the operator on a channel, at its cost prices or at list price: an
- * attempt without an answer may have cost that much.
+ * Estimates what an attempt that was cut may have cost, at the channel's cost prices or at list price: the
+ * prompt, and what the model may have written or thought since the head of its answer.
  */
-export function promptCostPicos(admitted: Admitted, { cost }: Pick<Channel, 'cost'>): Picos {
-  if (admitted.hold === undefined) return zeroPicos
-  const facts = { ...likelyFacts(admitted), maxOutputTokens: 0, multiplierPpm: unchangedPpm }
+export function lostCostOf(admitted: Admitted, cut: CutAttempt): LostCost {
+  if (admitted.hold === undefined) return noLostCost
+  const { cost } = cut.lease.channel
+  const maxOutputTokens = outputTokensSince(admitted, cut)
+  const facts = {
+    ...likelyFacts(admitted),
+    choiceCount: 1,
+    maxOutputTokens,
+    multiplierPpm: unchangedPpm,
+  }
   const prices = costPricesAt(cost, admitted.model.id, admitted.startedAtMs)
-  return prices === undefined
-    ? quote({ ...facts, multiplierPpm: cost?.factorPpm ?? unchangedPpm })
-    : quote({ ...facts, prices })
+  const picos =
+    prices === undefined
+      ? quote({ ...facts, multiplierPpm: cost?.factorPpm ?? unchangedPpm })
+      : quote({ ...facts, prices })
+  return { picos, isForOutput: maxOutputTokens > 0 }
+}
+
+export function addLostCosts(left: LostCost, right: LostCost): LostCost {
+  return {
+    picos: addPicos(left.picos, right.picos),
+    isForOutput: left.isForOutput || right.isForOutput,
+  }
+}
+
+interface CutAttempt {
+  readonly lease: Lease
+  /** Monotonic. */
+  readonly endedMs: number
+}
+
+function outputTokensSince(admitted: Admitted, { lease, endedMs }: CutAttempt): number {
+  const { channel, patience, tokensPerSecond } = lease
+  if (patience.headAt === undefined) return 0
+  const most = outputTokensMaxOn(admitted, channel) * admitted.facts.choiceCount
+  return Math.min(most, Math.round(((endedMs - patience.headAt) / 1_000) * tokensPerSecond))
 }
 
 /** What has to be left for the request: the likely, or the most where the account or the setting says so. */

@@ -22,11 +22,17 @@ import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import { recordFree } from './free-record.ts'
 import { noteCounts } from './counts-seen.ts'
-import { askWaiver, likelyPicos } from './leaving.ts'
+import { askWaiver, likelyPicos, mayReason } from './leaving.ts'
 import { askedName } from './prepare.ts'
 import { outputTokensMax, outputTokensMaxOn } from './output-limits.ts'
-import { inputTokensBelieved, isHoldFinal } from './request-costs.ts'
-import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
+import {
+  addLostCosts,
+  inputTokensBelieved,
+  isHoldFinal,
+  lostCostOf,
+  noLostCost,
+} from './request-costs.ts'
+import type { Admitted, AttemptNotes, LostCost, RelayServices } from './stages.ts'
 import { endTrace } from './trace-facts.ts'
 
 type SettleServices = Pick<
@@ -67,9 +73,15 @@ export async function settle(
   const isNotFree = isForNothing && !isWaived
   const decision = await decideCharge({ ...facts, isNotFree }, tokenCounter)
   noteCounts(admitted, delivered, decision, services)
+  const lost = addLostCosts(
+    notes.lost,
+    lostOfAnswer(admitted, delivered, { decision, notes, clock }),
+  )
+  const marks = [...relayMarks(hold, isNotFree, lost), ...decision.marks]
   const record = exchangeRecord(admitted, delivered, {
-    decision: { ...decision, marks: [...relayMarks(hold, isNotFree), ...decision.marks] },
+    decision: { ...decision, marks },
     notes,
+    lost,
     endedAtMs: clock.now(),
     waivedPicos: isWaived ? likelyPicos(admitted) : undefined,
     attempts: attemptsOf(delivered, notes, clock),
@@ -97,11 +109,31 @@ export async function settle(
 }
 
 /** What the charge does not show by itself: how the exchange was admitted, and what made it cost. */
-function relayMarks({ isUncovered }: Hold, isNotFree: boolean): readonly UsageMark[] {
+function relayMarks(
+  { isUncovered }: Hold,
+  isNotFree: boolean,
+  lost: LostCost,
+): readonly UsageMark[] {
   return [
     ...(isUncovered ? (['uncovered'] as const) : []),
     ...(isNotFree ? (['not_free'] as const) : []),
+    ...(lost.isForOutput ? (['lost_estimated'] as const) : []),
   ]
+}
+
+/** What an uncharged answer may have cost. Of a cut one that reasoned, its time says more than its text. */
+function lostOfAnswer(
+  admitted: Admitted,
+  { ending, reading }: Delivered,
+  { decision, notes, clock }: Pick<Outcome, 'decision' | 'notes'> & Pick<RelayServices, 'clock'>,
+): LostCost {
+  const counted = { picos: decision.operatorCostPicos, isForOutput: false }
+  const { stream } = notes
+  const isCut =
+    ending === 'upstream_cut' && reading?.isFinal !== true && decision.amountPicos === 0n
+  if (!isCut || stream === undefined || !mayReason(admitted)) return counted
+  const timed = lostCostOf(admitted, { lease: stream.lease, endedMs: clock.monotonic() })
+  return timed.picos > counted.picos ? timed : counted
 }
 
 /** Frees the hold of an exchange that ended in the gateway's own fault. Never rejects. */
@@ -109,10 +141,10 @@ export async function settleFault(admitted: Admitted, services: SettleServices):
   const delivered = { ...failedDelivery, finish: () => undefined }
   const notes: AttemptNotes = {
     count: 0,
-    operatorCostPicos: zeroPicos,
+    lost: noLostCost,
     attempts: [],
     firstEventMs: undefined,
-    streamSinceMs: undefined,
+    stream: undefined,
   }
   try {
     await settle(admitted, delivered, notes, services)
@@ -169,16 +201,17 @@ function settlementFacts(
 
 function attemptsOf(
   { ending }: Delivered,
-  { attempts, streamSinceMs }: AttemptNotes,
+  { attempts, stream }: AttemptNotes,
   clock: Clock,
 ): readonly AttemptRecord[] {
-  if (streamSinceMs === undefined) return attempts
-  return withStreamEnd(attempts, ending, clock.monotonic() - streamSinceMs)
+  if (stream === undefined) return attempts
+  return withStreamEnd(attempts, ending, clock.monotonic() - stream.startedMs)
 }
 
 interface Outcome {
   readonly decision: ChargeDecision
   readonly notes: AttemptNotes
+  readonly lost: LostCost
   readonly endedAtMs: number
   readonly waivedPicos: Picos | undefined
   /** With the end of the delivered stream. */
@@ -189,7 +222,7 @@ interface Outcome {
 function exchangeRecord(
   admitted: Admitted,
   delivered: Delivered,
-  { decision, notes, endedAtMs, waivedPicos, attempts, client }: Outcome,
+  { decision, notes, lost, endedAtMs, waivedPicos, attempts, client }: Outcome,
 ): ExchangeRecord {
   return {
     exchangeId: admitted.exchangeId,
@@ -211,7 +244,7 @@ function exchangeRecord(
     marks: decision.marks,
     priceLines: decision.priceLines,
     vendorRequestId: delivered.vendorRequestId,
-    operatorCostPicos: addPicos(notes.operatorCostPicos, decision.operatorCostPicos),
+    operatorCostPicos: lost.picos,
     firstEventMs: notes.firstEventMs,
     attempts,
     code: delivered.code,

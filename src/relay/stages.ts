@@ -13,7 +13,7 @@ import type { Picos } from '../base/money.ts'
 import type { Watchdog } from '../base/watchdog.ts'
 import type { Channel, Model, Snapshot, Vendor } from '../channels/channel.ts'
 import type { CountBook } from '../channels/count-book.ts'
-import type { OpenRoute } from '../channels/route.ts'
+import type { Lease, OpenRoute } from '../channels/route.ts'
 import type {
   Format,
   ForwardedOperation,
@@ -71,6 +71,8 @@ export interface RelaySettings {
   /** Between two reads from the vendor. */
   readonly idleTimeoutMs: number
   readonly pingTimeoutMs: number
+  /** After so much silence a stream's client gets a ping; undefined: never. */
+  readonly streamKeepaliveMs: number | undefined
   /** How long to read on for the vendor's count after the client has left; 0 = not at all. */
   readonly clientLeftGraceMs: number
   /** An answer that is not streamed, or an error, is kept in memory up to this size: it can fail over. */
@@ -87,6 +89,7 @@ export type TracePoint =
   | 'hold_placed'
   | 'attempt_sending' // before a byte of the request has left
   | 'attempt_sent' // the request has been handed to the connection, and leaves as this turn ends
+  | 'head_received' // of a stream; its first event has not come
   | 'first_event' // the stream may be committed
   | 'mid_stream' // more of it has come
   | 'usage_seen' // the vendor's final counts, the last piece still kept back
@@ -156,13 +159,26 @@ export interface Admitted extends Prepared {
 /** The attempts of an exchange, and what they may have cost. */
 export interface AttemptNotes {
   readonly count: number
-  /** At the channels' cost prices or at list price; not charged to the client. */
-  readonly operatorCostPicos: Picos
+  /** Not charged to the client. */
+  readonly lost: LostCost
   readonly attempts: readonly AttemptRecord[]
   /** From the start of the request to the beginning of the answer, where the client was there to get it. */
   readonly firstEventMs: number | undefined
-  /** Monotonic start of the attempt whose stream was committed to. */
-  readonly streamSinceMs: number | undefined
+  /** The attempt whose stream was committed to. */
+  readonly stream: StreamingAttempt | undefined
+}
+
+/** What attempts that were cut may have cost the operator. */
+export interface LostCost {
+  readonly picos: Picos
+  /** It contains output that nothing has counted. */
+  readonly isForOutput: boolean
+}
+
+export interface StreamingAttempt {
+  readonly lease: Lease
+  /** Monotonic. */
+  readonly startedMs: number
 }
 
 /**

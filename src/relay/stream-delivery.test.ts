@@ -103,6 +103,7 @@ function startOn(
       stream: feed,
       deadlineMs: 900_000,
       pingTimeoutMs: 600_000,
+      idleTimeoutMs: 90_000,
       answerTokensMax: 100,
       errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
       onMore: () => undefined,
@@ -114,7 +115,7 @@ function startOn(
     {
       clock,
       watchdog: createWatchdog(clock),
-      settings: { idleTimeoutMs: 90_000, clientLeftGraceMs: 5_000 },
+      settings: { clientLeftGraceMs: 5_000 },
     },
   )
   delivery.start()

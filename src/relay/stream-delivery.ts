@@ -26,6 +26,8 @@ export interface StreamToDeliver {
   readonly stream: LiveStream
   /** Monotonic time by which the whole exchange must have ended. */
   readonly deadlineMs: number
+  /** The longest silence between two outputs. */
+  readonly idleTimeoutMs: number
   /** How long pings alone keep the stream alive. */
   readonly pingTimeoutMs: number
   /** The most tokens that the answer may have. */
@@ -39,7 +41,7 @@ export interface StreamToDeliver {
 }
 
 type StreamServices = Pick<RelayServices, 'clock' | 'watchdog'> & {
-  readonly settings: Pick<RelayServices['settings'], 'idleTimeoutMs' | 'clientLeftGraceMs'>
+  readonly settings: Pick<RelayServices['settings'], 'clientLeftGraceMs'>
 }
 
 /** How long the vendor may take to close its side once the terminal event is in hand. */
@@ -91,6 +93,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   /** The response's head must have been written. */
   start(): void {
     const { client, stream } = this.#parts
+    client.isShown ||= !client.isGone
     this.#services.watchdog.watch(this)
     client.watcher = this
     if (client.isGone) this.onClientGone()
@@ -108,6 +111,8 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     let isWritable = true
     if (!client.isGone) {
       isWritable = response.write(pieces)
+      if (isWritable && !this.#meter.isInFrame) client.keepAlive?.restart()
+      else client.keepAlive?.hold()
       // While the client is behind, the vendor is paused and its connection watches the client.
       this.dueMs = isWritable ? this.#silenceLimit() : deadlineMs
     }
@@ -257,6 +262,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     if (this.#ending !== undefined) return
     this.#ending = ending
     this.dueMs = Infinity
+    this.#parts.client.keepAlive?.stop()
     this.#parts.onEnded(ending, reading)
   }
 
@@ -287,14 +293,14 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
 
   /** When the vendor has been silent for too long, or has sent nothing but pings for too long. */
   #silenceLimit(): number {
-    const { deadlineMs, pingTimeoutMs } = this.#parts
+    const { deadlineMs, pingTimeoutMs, idleTimeoutMs } = this.#parts
     const now = this.#services.clock.monotonic()
     const { eventCount } = this.#meter
     if (eventCount !== this.#eventCount) {
       this.#eventCount = eventCount
       this.#pingsEndMs = now + pingTimeoutMs
     }
-    return Math.min(now + this.#services.settings.idleTimeoutMs, this.#pingsEndMs, deadlineMs)
+    return Math.min(now + idleTimeoutMs, this.#pingsEndMs, deadlineMs)
   }
 }
 

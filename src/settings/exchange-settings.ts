@@ -8,6 +8,7 @@ import {
   choice,
   count,
   duration,
+  durationOrOff,
   folderPaths,
   mebibyte,
   setting,
@@ -118,20 +119,8 @@ export const exchangeSettings = {
     firstEventTimeoutMs: setting(
       'first_event_timeout',
       upToHour,
-      2 * minuteMs,
-      'Streams: the longest time to the first event that is neither a ping nor an error. The catalogue can set another limit for a model.',
-    ),
-    firstEventFactor: setting(
-      'first_event_factor',
-      count({ min: 1, max: 1_000 }),
-      4,
-      'Where another channel is left, a channel has this many times the p99 of its times to the first event …',
-    ),
-    firstEventTimeoutMinMs: setting(
-      'first_event_timeout_min',
-      upToHour,
-      10_000,
-      '… but never less than this.',
+      10 * minuteMs,
+      'Streams: the longest silence of a vendor before its head, and from there to the first output. The catalogue can set another limit for a model or a channel. While another channel is usable, [shorter limits](reliability.md#silence) hold.',
     ),
     commitPoint: setting(
       'commit_point',
@@ -156,6 +145,13 @@ export const exchangeSettings = {
       upToHour,
       10 * minuteMs,
       'How long pings alone keep a begun stream alive. The catalogue can set another limit for a model.',
+    ),
+    streamKeepaliveMs: setting(
+      'stream_keepalive',
+      durationOrOff({ min: 1_000, max: 10 * minuteMs }),
+      undefined,
+      "For clients behind a proxy that cuts silent connections: after so much silence, such as `15s`, a stream's client gets a ping (messages) or a comment (chat). Before the first event the gateway then answers 200 itself: the vendor's headers are lost, and a later refusal comes as the format's error event. Or `off`.",
+      '`off`',
     ),
     requestDeadlineMs: setting(
       'request_deadline',

@@ -59,6 +59,13 @@ export function duration(range: { readonly min: number; readonly max: number }) 
   })
 }
 
+/** `off` is undefined. */
+export function durationOrOff(range: { readonly min: number; readonly max: number }) {
+  const given = duration(range)
+  const off = z.string().transform((text) => (text.trim() === 'off' ? undefined : text))
+  return off.pipe(z.union([z.undefined(), given]))
+}
+
 export function count(range: { readonly min: number; readonly max: number }) {
   return text(`a whole number from ${range.min} to ${range.max}`, (given) => {
     const number = /^\d{1,15}$/.test(given) ? Number(given) : undefined

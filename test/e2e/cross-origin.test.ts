@@ -71,7 +71,7 @@ describe('a page of a listed origin', () => {
     })
 
     it(`reads a stream of the ${format} format while it comes`, async () => {
-      gateway.sandbox.faults.set(places[format].main, 'hold=middle@first_event')
+      gateway.sandbox.faults.set(places[format].main, 'hold=middle@mid')
       const answer = await ask(page, gateway.url + path, gateway.account.key, {
         model: model[format],
         stream: true,

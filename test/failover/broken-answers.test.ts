@@ -18,7 +18,7 @@ import {
 } from '../support/answers.ts'
 import { vendorPrice } from '../support/money.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { formats, places } from '../support/requests.ts'
+import { firstShown, formats, places } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 /** Faults by the moment at which they strike; each is the sandbox's own words. */
@@ -66,11 +66,11 @@ const streamFaults: Readonly<Record<string, string>> = {
   'begins with comments and an error': 'comments; error_first=503',
 }
 
-/** Begun streams: the client has seen the first event. */
-const begunFaults: Readonly<Record<string, string>> = {
-  'closes behind the first event': 'cut_event=1',
-  'resets behind the first event': 'cut_event=1; cut_as=reset',
-  'ends behind the first event': 'cut_event=1; cut_as=end',
+/** Begun streams: the client has seen events. */
+const begunFaults = (shown: number): Readonly<Record<string, string>> => ({
+  'closes behind what is shown first': `cut_event=${shown}`,
+  'resets behind what is shown first': `cut_event=${shown}; cut_as=reset`,
+  'ends behind what is shown first': `cut_event=${shown}; cut_as=end`,
   'closes in the middle': 'cut_event=4',
   'resets in the middle': 'cut_event=4; cut_as=reset',
   'ends in the middle': 'cut_event=4; cut_as=end',
@@ -78,10 +78,10 @@ const begunFaults: Readonly<Record<string, string>> = {
   'breaks inside an event': 'output=20; cut=-700; cut_as=end',
   'leaves out the terminal event and ends by closing': 'terminal=missing; framing=close',
   'closes where its terminal event is due': 'terminal=missing; cut=-1',
-  'tells an error behind the first event': 'error_at=1',
+  'tells an error behind what is shown first': `error_at=${shown}`,
   'tells an error in the middle': 'error_at=4',
   'tells that its credential is refused in the middle': 'error_at=4; event_error=401',
-}
+})
 
 let gateway: Scenario
 let markerCount = 0
@@ -202,7 +202,7 @@ for (const format of formats) {
   })
 
   describe(`a channel that breaks a ${format} stream the client has begun to read`, () => {
-    for (const [name, fault] of Object.entries(begunFaults))
+    for (const [name, fault] of Object.entries(begunFaults(firstShown(format))))
       test(`${name}: the client gets an error event, and no other channel is tried`, async () => {
         const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
         assert.deepEqual(gateway.tried(marker), [main])

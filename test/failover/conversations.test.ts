@@ -119,7 +119,7 @@ test('the same session of another account is another conversation', async () => 
 test('an account with more than twenty running and no session spreads; a session stays', async () => {
   const session = { fields: { prompt_cache_key: 'kept' } }
   const kept = await channelOf('chat', session)
-  const held: Ask = { format: 'chat', isStream: true, sandbox: 'hold=all@first_event' }
+  const held: Ask = { format: 'chat', isStream: true, sandbox: 'hold=all@first_output' }
   const running = Array.from({ length: 21 }, () => openAsk(gateway.url, gateway.account.key, held))
   await Promise.all(running.map((client) => client.until((text) => text !== '')))
   const used = new Set<string>()

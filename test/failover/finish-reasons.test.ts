@@ -171,6 +171,24 @@ for (const format of streamedFormats)
         }
     })
 
+    // A message_start commits, because pings follow it for as long as a model thinks.
+    if (format !== 'messages')
+      test('fails over where a sign of work came alone before it', async () => {
+        const good =
+          work + piece('fine') + end(format === 'responses' ? 'max_output_tokens' : 'stop')
+        plain.resetHealth()
+        plain.scripted.answer((answer, { target }) => {
+          begin(answer, true)
+          if (target.startsWith(`/${places[format].reserve}/`)) answer.end(good)
+          else answer.write(work, () => answer.end(end('error')))
+        })
+        const account = await plain.createAccount()
+        const asked = { format, isStream: true, includeUsage: true, key: account.key }
+        const answer = await plain.ask(asked)
+        assert.equal(answer.text, good)
+        assert.equal(only(await plain.ended(account, 1)).channel, places[format].reserve)
+      })
+
     test('is told as broken where output has come, and costs what the setting says', async () => {
       for (const reason of failures)
         for (const gateway of [plain, delivered]) {

@@ -15,10 +15,10 @@ const minute = 60_000
 const begun: Readonly<Record<StreamedFormat, string>> = {
   messages:
     'event: message_start\ndata: {"type":"message_start","message":{"model":"large-1","content":[],"usage":{"input_tokens":5,"output_tokens":1}}}\n\n',
-  chat: 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n',
+  chat: 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a"}}]}\n\n',
   responses:
     'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","content":[]}}\n\n',
-  completions: 'data: {"choices":[{"index":0,"text":""}]}\n\n',
+  completions: 'data: {"choices":[{"index":0,"text":"b"}]}\n\n',
 }
 const pings: Readonly<Record<StreamedFormat, string>> = {
   messages: 'event: ping\ndata: {"type": "ping"}\n\n',

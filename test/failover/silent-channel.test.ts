@@ -35,27 +35,6 @@ for (const format of streamedFormats)
       }
     })
 
-test('a channel that is known to fail is waited for no longer than usual, and not for minutes', async () => {
-  const clock = new ManualClock()
-  const settings = { check_interval: '1440m', first_event_timeout: '2m' }
-  const gateway = await scenario({ ...failoverDefaults, clock, settings })
-  const { main, reserve, model } = places.messages
-  const ask = { format: 'messages', isStream: true } as const
-  try {
-    gateway.sandbox.faults.set(main, 'error=502')
-    while (gateway.grade(main, model) === 'on') await gateway.ask(ask)
-    gateway.sandbox.faults.set(main, 'hold=dead@before_head')
-    gateway.sandbox.faults.set(reserve, 'error=429')
-    const answer = gateway.ask({ ...ask, marker: 'last-resort' })
-    await gateway.sandbox.faults.reached('dead')
-    clock.advance(31 * second)
-    assert.equal((await answer).status, 429)
-    assert.deepEqual(gateway.tried('last-resort'), [reserve, main])
-  } finally {
-    await gateway.close()
-  }
-})
-
 test('a vendor that thinks for minutes is probed now and then, and keeps its traffic', async () => {
   const clock = new ManualClock()
   const settings = { check_interval: '1440m' }

@@ -11,7 +11,7 @@ import type { FormatName } from '../../src/formats/format.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import type { WireAnswer } from '../support/http-client.ts'
 import { assertBrokenOff, assertOwnError, assertWhole } from '../support/answers.ts'
-import type { CatalogueChange } from '../support/catalogues.ts'
+
 import { ManualClock } from '../support/manual-clock.ts'
 import { type Ask, firstShown, formats, places, streamedFormats } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
@@ -75,16 +75,14 @@ describe('a silent vendor', () => {
 
   for (const format of streamedFormats) {
     const { main, reserve } = places[format]
-    const silences: readonly [string, string, (marker: string) => Promise<unknown>][] = [
-      ['before the head', 'hold=GATE@before_head', atGate],
-      ['behind the head', 'hold=GATE@after_head', atGate],
-      ['behind pings', 'pings=2; stall_event=2', afterEvents(2)],
+    const silences: readonly [string, string, (marker: string) => Promise<unknown>, number][] = [
+      ['before the head', 'hold=GATE@before_head', atGate, 30],
     ]
-    for (const [moment, fault, isSilent] of silences)
-      test(`${moment} of a ${format} stream loses it after 30 s while nothing is known of the model`, async () => {
+    for (const [moment, fault, isSilent, seconds] of silences)
+      test(`${moment} of a ${format} stream loses it after ${seconds} s while nothing is known of the model`, async () => {
         const ask = { format, isStream: true }
         const { marker, answer } = await fallSilent(ask, fault, isSilent)
-        clock.advance(30 * second - tickMs)
+        clock.advance(seconds * second - tickMs)
         assert.deepEqual(gateway.tried(marker), [main])
         clock.advance(2 * tickMs)
         assertWhole(await answer, await gateway.served(marker, reserve), moment)
@@ -169,114 +167,11 @@ describe('a silent vendor', () => {
   })
 })
 
-describe('a limit for the first event tighter than the general one', () => {
-  const format: FormatName = 'messages'
-  const { main, reserve, model } = places[format]
-
-  async function withGateway(
-    settings: Record<string, string>,
-    work: (gateway: Scenario, clock: ManualClock) => Promise<void>,
-  ): Promise<void> {
-    const clock = new ManualClock()
-    const channels: CatalogueChange = {
-      every: { check: 'none' },
-      named: { [main]: { baselines: { [model]: { p50: '1s', p95: '5s' } } } },
-    }
-    const gateway = await scenario({ ...failoverDefaults, clock, channels, settings })
-    try {
-      await work(gateway, clock)
-    } finally {
-      await gateway.close()
-    }
-  }
-
-  async function hold(
-    gateway: Scenario,
-    gate: string,
-  ): Promise<{ readonly answer: Promise<WireAnswer> }> {
-    gateway.sandbox.faults.set(main, `hold=${gate}@before_head`)
-    const answer = gateway.ask({ format, isStream: true, marker: gate })
-    await gateway.sandbox.faults.reached(gate)
-    return { answer }
-  }
-
-  test('is four times the usual time of the channel, and moves the request to the reserve', () =>
-    withGateway({}, async (gateway, clock) => {
-      const { answer } = await hold(gateway, 'usual')
-      clock.advance(20 * second - tickMs)
-      assert.deepEqual(gateway.tried('usual'), [main])
-      clock.advance(2 * tickMs)
-      assertWhole(await answer, await gateway.served('usual', reserve), 'usual')
-      assert.deepEqual(await gateway.attempts(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
-    }))
-
-  test('is by the operator’s factor, and never below the least', () =>
-    withGateway(
-      { first_event_factor: '1', first_event_timeout_min: '7s' },
-      async (gateway, clock) => {
-        const { answer } = await hold(gateway, 'least')
-        clock.advance(7 * second - tickMs)
-        assert.deepEqual(gateway.tried('least'), [main])
-        clock.advance(2 * tickMs)
-        assertWhole(await answer, await gateway.served('least', reserve), 'least')
-      },
-    ))
-
-  test('is never above the general limit', () =>
-    withGateway({ first_event_factor: '1000' }, async (gateway, clock) => {
-      const { answer } = await hold(gateway, 'general')
-      clock.advance(2 * minute - tickMs)
-      assert.deepEqual(gateway.tried('general'), [main])
-      clock.advance(2 * tickMs)
-      assertWhole(await answer, await gateway.served('general', reserve), 'general')
-    }))
-
-  test('does not hold where no other channel is fit: an unusual request has its time', () =>
-    withGateway({}, async (gateway, clock) => {
-      gateway.sandbox.faults.set(reserve, 'error=401')
-      gateway.sandbox.faults.set(main, 'error=502')
-      await gateway.ask({ format, isStream: true })
-      assert.equal(gateway.grade(reserve, model), 'off')
-      const { answer } = await hold(gateway, 'alone')
-      clock.advance(2 * minute - tickMs)
-      gateway.sandbox.faults.clear()
-      gateway.sandbox.faults.release('alone')
-      assertWhole(await answer, await gateway.served('alone', main), 'alone')
-    }))
-})
-
-test('a stream has the whole limit where no other channel is left, and a slow request blames no channel', async () => {
-  const clock = new ManualClock()
-  const gateway = await scenario({ ...failoverDefaults, clock })
-  const { main, reserve, model } = places.messages
-  try {
-    for (const channel of [main, reserve])
-      gateway.sandbox.faults.set(channel, `hold=slow-${channel}@before_head`)
-    const answer = gateway.ask({ format: 'messages', isStream: true, marker: 'slow' })
-    await gateway.sandbox.faults.reached(`slow-${main}`)
-    clock.advance(30 * second + tickMs)
-    await gateway.sandbox.faults.reached(`slow-${reserve}`)
-    clock.advance(2 * minute - 2 * tickMs)
-    gateway.sandbox.faults.release(`slow-${reserve}`)
-    assertWhole(await answer, await gateway.served('slow', reserve), 'slow')
-    // The reserve took as long as the main channel was given: nothing counts against the main channel.
-    const { evidence, latency } = gateway.app.health.state(main, model)
-    const { failures } = evidence.stream
-    assert.deepEqual(
-      failures.map(({ isCounted }) => isCounted),
-      [false],
-    )
-    // It has learned that the model can take this long.
-    assert.ok(Number(latency.baselines[0]?.p99) > 100 * second)
-  } finally {
-    await gateway.close()
-  }
-})
-
 describe('a commit point at the first content', () => {
   // The first event of completions has content.
   for (const format of [...formats, 'responses'] as const) {
-    const shown = firstShown(format)
+    // A role alone commits nothing.
+    const shown = format === 'chat' ? 1 : firstShown(format)
     for (const [moment, fault] of [
       ['tells an error', `error_at=${shown}; event_error=500`],
       ['breaks off', `cut_event=${shown}`],

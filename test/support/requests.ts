@@ -20,7 +20,7 @@ export function formsOf(format: BodyFormat): readonly boolean[] {
  * events that say only that the vendor works; the gateway keeps them until there is output.
  */
 export function firstShown(format: BodyFormat): number {
-  return format === 'responses' ? 3 : 1
+  return { messages: 1, chat: 2, completions: 1, embeddings: 1, responses: 3 }[format]
 }
 
 interface FormatPlaces {

@@ -271,7 +271,7 @@ export const channelFields = {
   firstEventTimeoutMs: field(
     'first_event_timeout',
     timeLimit,
-    'The longest time to the first event of a stream on this channel.',
+    'The longest silence before the head of a stream on this channel, and from there to its first output.',
     { column: 'first_event_timeout_ms', fallback: "the model's, else the setting of that name" },
   ),
   /** Undefined: by the model. */

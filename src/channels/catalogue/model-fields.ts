@@ -55,7 +55,7 @@ export const modelFields = {
   firstEventTimeoutMs: field(
     'first_event_timeout',
     timeLimit,
-    'The longest time to the first event of a stream. For models that think before they write: `10m`.',
+    'The longest silence before the head of a stream, and from there to its first output.',
     { column: 'first_event_timeout_ms', fallback: 'the setting of that name' },
   ),
   /** How long pings alone keep its streams alive, where it differs from the gateway's setting. */

@@ -318,7 +318,6 @@ test('slow traffic moves to a channel that probes show to be better', () => {
   book.wake()
   assert.equal(book.grade(main, 'm'), 'slow')
   attempt(main, 'client', 'a')
-  assert.equal(book.usualMostMs(main, 'm', stream.traits) !== undefined, true)
 })
 
 test('a pinned baseline is what is usual, from the first request on and whatever is learned', () => {
@@ -327,9 +326,6 @@ test('a pinned baseline is what is usual, from the first request on and whatever
   const channel = { ...main, baselines: pinned }
   book.follow(undefined, snapshotOf(channel))
   const traits = { isStream: true, inputTokens: 100_000 }
-  assert.equal(book.usualMostMs(channel, 'm', traits), 2_000)
-  assert.equal(book.usualMostMs(channel, 'n', traits), undefined)
-  assert.equal(book.usualMostMs(channel, 'm', { ...traits, isStream: false }), undefined)
   const serve = (durationMs: number): void => {
     const one = book.begin(channel, 'm', { traits })
     clock.advance(durationMs)

@@ -13,15 +13,11 @@ import type { AttemptResult, Outcome, PlacedEffect } from './health-event.ts'
 import { describePlace, shareAlone, shareInRoute, type HealthLine } from './health-line.ts'
 import {
   createChannelLoad,
-  isUnanswered,
   newPlace,
   noteAttempt,
   noteFailure,
   noteFirstEvent,
-  noteSilenceProbed,
-  silenceEndsAt,
-  startWaiting,
-  stopWaiting,
+  waitsOf,
   type HealthPlace,
   type OpenAttempt,
   type Place,
@@ -37,16 +33,12 @@ import {
   type Grade,
   type HealthState,
 } from './health-state.ts'
-import {
-  isStreamKind,
-  latencyKind,
-  ownQuantiles,
-  probeKind,
-  type LatencyTraits,
-} from './latency.ts'
+import { isHeadKind, isStreamKind, latencyKind, probeKind, type LatencyTraits } from './latency.ts'
 import { LatencyWatch } from './latency-watch.ts'
+import { SilenceWatch } from './silence-watch.ts'
 import type { ChannelFacts } from '../select.ts'
 import { hasSpentOwn, mayFailOverInto, spendBudget } from './retry-budget.ts'
+import { noteOutlasted, type OutlastedWait, type Waited } from './waits.ts'
 
 export interface HealthBookOptions {
   readonly clock: Clock
@@ -72,8 +64,16 @@ interface AttemptKind {
   /** What the time to the first event depends on; absent where it is not measured. */
   readonly traits?: LatencyTraits
   readonly isProbe?: boolean
+  /** The body does. */
+  readonly asksReasoning?: boolean
   /** Of an attempt without traits; `whole` unless given. */
   readonly form?: Form
+}
+
+/** What has come: a stream after these waits, or a whole answer with so many tokens. */
+interface Begun {
+  readonly outputTokens?: number | undefined
+  readonly waited?: Waited | undefined
 }
 
 /** The time of shorter answers is mostly overhead, so their time per token says little. */
@@ -86,9 +86,8 @@ export class HealthBook implements ChannelFacts {
   readonly #watch: LatencyWatch
   readonly #plan: CheckPlan
   readonly #load = createChannelLoad()
+  readonly #silence: SilenceWatch
   #snapshot: Snapshot | undefined
-  /** When the first silence may have lasted too long. */
-  #silenceAt = Number.POSITIVE_INFINITY
 
   constructor(options: HealthBookOptions) {
     const { clock, random } = options
@@ -108,6 +107,7 @@ export class HealthBook implements ChannelFacts {
       askForProbes: (place, count) =>
         options.onEffect?.({ kind: 'probe', count, form: 'stream' }, place),
     })
+    this.#silence = new SilenceWatch(this.#register)
     this.#plan = createCheckPlan({
       random,
       intervalMs: options.checkIntervalMs,
@@ -163,36 +163,62 @@ export class HealthBook implements ChannelFacts {
       isProbe,
       form,
       kind: traitsKind ?? (isProbe ? probeKind : undefined),
+      asksReasoning: made.asksReasoning === true,
       progress: 'waiting',
     }
     this.#load.begin(attempt)
     if (traitsKind !== undefined) {
       this.#watch.expect(place, attempt)
-      startWaiting(place.silence[form], attempt.beganAt)
-      this.#silenceAt = Math.min(this.#silenceAt, silenceEndsAt(place.silence[form]))
+      this.#silence.expect(attempt)
     }
     if (!isProbe && !isInUse(place.state)) this.#register.apply(channel, model, { kind: 'begun' })
     return attempt
   }
 
-  /** Its first event has arrived, or its whole answer with so many output tokens. Call at most once. */
-  answered(attempt: OpenAttempt, outputTokens?: number): void {
+  /** The head of its stream has arrived. Call at most once, before `answered`. */
+  headed(attempt: OpenAttempt): void {
+    const { channel, model, kind, place, beganAt } = attempt
+    if (kind === undefined || !isHeadKind(kind) || this.#isOutdated(attempt)) return
+    const value = this.#options.clock.monotonic() - beganAt
+    const sample = { ...this.#sampleOf(attempt, value), latencyKind: kind }
+    place.waiting.delete(attempt)
+    this.#register.apply(channel, model, { kind: 'headed', sample })
+  }
+
+  /** Its first event has arrived, or its whole answer. Call at most once. */
+  answered(attempt: OpenAttempt, { outputTokens, waited }: Begun = {}): void {
     const { channel, model, kind, place, form, beganAt } = attempt
     if (kind === undefined || this.#isOutdated(attempt)) return
     const now = this.#options.clock.monotonic()
-    if (isUnanswered(attempt)) stopWaiting(place.silence[form], true, now)
+    this.#silence.ended(attempt, true, now)
     const durationMs = now - beganAt
     const isStream = isStreamKind(kind)
     const value = isStream
       ? durationMs
       : durationMs / Math.max(outputTokens ?? 0, tokensPerAnswerMin)
     if (isStream) noteFirstEvent(place, durationMs)
-    const isCounted = attempt.progress === 'overdue'
+    if (waited !== undefined) this.#silence.learn(attempt, waited, now)
+    const sample = isHeadKind(kind)
+      ? undefined
+      : { ...this.#sampleOf(attempt, value), latencyKind: kind }
     place.waiting.delete(attempt)
     attempt.progress = 'answered'
-    const inherited = this.#watch.inherited(place, attempt)
-    const sample = { latencyKind: kind, value, inherited, isCounted }
-    this.#register.apply(channel, model, { kind: 'answered', form, beganAt, ...sample })
+    this.#register.apply(channel, model, {
+      kind: 'answered',
+      form,
+      beganAt,
+      ...(sample !== undefined && { sample }),
+    })
+  }
+
+  #sampleOf(attempt: OpenAttempt, value: number) {
+    const isCounted = attempt.progress === 'overdue'
+    return { value, inherited: this.#watch.inherited(attempt.place, attempt), isCounted }
+  }
+
+  /** It waits beyond a learned limit. Call once for each wait. */
+  hangs(attempt: OpenAttempt): void {
+    if (!this.#isOutdated(attempt)) this.#silence.hangs(attempt, this.#options.clock.monotonic())
   }
 
   /** It has ended. Call exactly once. */
@@ -204,7 +230,7 @@ export class HealthBook implements ChannelFacts {
     if (this.#isOutdated(attempt)) return
     const { outcome } = result
     const hasAnswered = outcome !== 'client' && outcome !== 'nobody'
-    if (isUnanswered(attempt)) stopWaiting(place.silence[form], hasAnswered, now)
+    this.#silence.ended(attempt, hasAnswered, now)
     const entry = this.#register.entryOf(channel)
     const accountId = result.caller?.accountId
     entry.budget = spendBudget(entry.budget, { outcome, accountId }, now)
@@ -230,12 +256,10 @@ export class HealthBook implements ChannelFacts {
     this.#register.apply(channel, model, { kind: 'retracted', form, keyId })
   }
 
-  /** Another channel took as long for the first event as this attempt, which ran into its limit. */
-  outlasted(attempt: OpenAttempt, keyId: string, firstEventMs: number): void {
-    const { channel, model, form, kind } = attempt
-    if (kind === undefined || this.#isOutdated(attempt)) return
-    const sample = { latencyKind: kind, value: firstEventMs }
-    this.#register.apply(channel, model, { kind: 'outlasted', form, keyId, ...sample })
+  /** Another channel took about as long as this attempt, which was ended sooner: the request is slow. */
+  outlasted(attempt: OpenAttempt, keyId: string, waited: OutlastedWait): void {
+    noteOutlasted(waitsOf(attempt), waited, this.#options.clock.monotonic())
+    this.retract(attempt, keyId)
   }
 
   /** An operator requests a check now: back-offs end, and probes decide. */
@@ -255,31 +279,19 @@ export class HealthBook implements ChannelFacts {
     return gradeOf(this.#register.placeOf(channel, model).state, this.#options.clock.monotonic())
   }
 
-  /**
-   * The p99 of the time to the first event for streams of this kind, on this channel or, where too little
-   * is known of it, on another one of the model. Undefined while nothing is known.
-   */
-  usualMostMs(channel: Channel, model: string, traits: LatencyTraits): number | undefined {
-    const kind = latencyKind(traits)
-    if (!isStreamKind(kind)) return undefined
-    const place = this.#register.placeOf(channel, model)
-    const inherited = this.#watch.inherited(place, { channel, model, kind })
-    return (inherited ?? ownQuantiles(place.state.latency, kind))?.p99
-  }
-
   /** Lets time pass: back-offs end, probes and checks fall due. Cheap when nothing is due. */
   wake(): void {
     const now = this.#options.clock.monotonic()
     if (now >= this.#watch.nextScanAt()) this.#watch.scan(now)
-    if (now >= this.#silenceAt) this.#noticeSilence(now)
+    if (now >= this.#silence.nextScanAt()) this.#silence.scan(now)
     if (now >= this.#plan.nextAt()) this.#runChecks(now)
     this.#register.wake(now)
   }
 
   /** When `wake` has something to do next, in monotonic time; at most a second off while requests wait. */
   nextWakeAt(): number {
-    const scanAt = this.#watch.nextScanAt()
-    return Math.min(this.#register.nextWakeAt(), scanAt, this.#silenceAt, this.#plan.nextAt())
+    const watchAt = Math.min(this.#watch.nextScanAt(), this.#silence.nextScanAt())
+    return Math.min(this.#register.nextWakeAt(), watchAt, this.#plan.nextAt())
   }
 
   /** What operators see of one place; undefined where the catalogue has no such place. */
@@ -302,8 +314,8 @@ export class HealthBook implements ChannelFacts {
     const { clock } = this.#options
     const now = clock.monotonic()
     return [...this.#register.entries()].flatMap(({ channel, places }) =>
-      [...places].map(([model, { state }]) =>
-        saveHealth({ channel: channel.name, model }, state, { now, wallMs: clock.now() }),
+      [...places].map(([model, place]) =>
+        saveHealth({ channel: channel.name, model }, place, { now, wallMs: clock.now() }),
       ),
     )
   }
@@ -317,7 +329,9 @@ export class HealthBook implements ChannelFacts {
       const channel = this.#channelOf(one)
       if (channel === undefined) continue
       const place = this.#register.placeOf(channel, model)
-      this.#register.enter(place, restoreHealth(one, channel.check, moment))
+      const { state, waits } = restoreHealth(one, channel.check, moment)
+      place.waits = waits
+      this.#register.enter(place, state)
       const to = shownMode(place.state, moment.now)
       if (to === one.mode) continue
       const { why } = place.state
@@ -344,19 +358,6 @@ export class HealthBook implements ChannelFacts {
 
   #isOutdated({ channel, model, place }: OpenAttempt): boolean {
     return this.#register.findPlace(channel.name, model) !== place
-  }
-
-  #noticeSilence(now: number): void {
-    this.#silenceAt = Number.POSITIVE_INFINITY
-    for (const { channel, places } of this.#register.entries())
-      for (const [model, { silence }] of places)
-        for (const form of ['stream', 'whole'] as const) {
-          if (silenceEndsAt(silence[form]) <= now) {
-            noteSilenceProbed(silence[form], now)
-            this.#register.apply(channel, model, { kind: 'silent', form })
-          }
-          this.#silenceAt = Math.min(this.#silenceAt, silenceEndsAt(silence[form]))
-        }
   }
 
   #runChecks(now: number): void {

@@ -92,18 +92,19 @@ export interface AttemptResult {
   readonly isSpread?: boolean
 }
 
-export interface FirstEvent extends LatencySample {
+export interface FirstEvent {
   /** The first event of a stream, or a whole answer, has arrived. */
   readonly kind: 'answered'
   readonly form: Form
   readonly beganAt: number
+  /** Absent where the head has given it. */
+  readonly sample?: LatencySample
 }
 
-export interface Outlasted extends LatencySample {
-  /** A failure was a time limit that another channel then outlasted; the sample is that channel's. */
-  readonly kind: 'outlasted'
-  readonly form: Form
-  readonly keyId: string
+export interface Headed {
+  /** The head of a stream has arrived whose first event may take long. */
+  readonly kind: 'headed'
+  readonly sample: LatencySample
 }
 
 export interface Compared {
@@ -115,7 +116,7 @@ export interface Compared {
 export type HealthEvent =
   | AttemptResult
   | FirstEvent
-  | Outlasted
+  | Headed
   | Compared
   /** An attempt of traffic has started. */
   | { readonly kind: 'begun' }
@@ -123,7 +124,9 @@ export type HealthEvent =
   | { readonly kind: 'overdue' }
   /** Requests of this form wait, and nothing has arrived for a long time. */
   | { readonly kind: 'silent'; readonly form: Form }
-  /** The exchange of an earlier failure has failed on another channel too. */
+  /** Five requests of this form wait beyond a learned limit at once. */
+  | { readonly kind: 'hanging'; readonly form: Form }
+  /** The exchange of an earlier failure has failed on another channel too, or taken as long there. */
   | { readonly kind: 'retracted'; readonly form: Form; readonly keyId: string }
   /** Another node, or another model of this channel, has switched off. */
   | { readonly kind: 'warned' }

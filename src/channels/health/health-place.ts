@@ -10,6 +10,7 @@ import { startState, type HealthState } from './health-state.ts'
 import { noteRecent, type RecentAttempts } from './recent-attempts.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { waitMaxMs } from './timing.ts'
+import { noWaits, type Waits } from './waits.ts'
 
 /** The names of a place. */
 export interface HealthPlace {
@@ -28,6 +29,7 @@ export interface OpenAttempt {
   readonly form: Form
   /** See `latencyKind`; undefined where time is not measured. */
   readonly kind: number | undefined
+  readonly asksReasoning: boolean
   /** Only the book changes it. */
   progress: 'waiting' | 'overdue' | 'answered'
 }
@@ -42,6 +44,7 @@ export interface Place {
   /** Streams without a first event that are not overdue yet, oldest first. */
   readonly waiting: Set<OpenAttempt>
   readonly silence: Readonly<Record<Form, Silence>>
+  waits: WaitsByBody
   comparingSince: number | undefined
   probesAskedAt: number
   /** Times to the first event of the latest streams, as a ring. */
@@ -49,6 +52,19 @@ export interface Place {
   recentCount: number
   readonly failures: Map<Outcome, { count: number; at: number }>
   readonly recentAttempts: RecentAttempts
+}
+
+/** Of requests whose body asks for reasoning, and of others. */
+export interface WaitsByBody {
+  readonly reasoning: Waits
+  readonly plain: Waits
+}
+
+export function waitsOf({
+  place: { waits },
+  asksReasoning,
+}: Pick<OpenAttempt, 'place' | 'asksReasoning'>): Waits {
+  return asksReasoning ? waits.reasoning : waits.plain
 }
 
 /** One channel: its retry budget, and a place for each of its models. */
@@ -65,6 +81,7 @@ export function newPlace(channel: Channel, now: number): Place {
     state: startState(channel.check, now),
     waiting: new Set(),
     silence: { stream: noSilence(), whole: noSilence() },
+    waits: { reasoning: noWaits(), plain: noWaits() },
     comparingSince: undefined,
     probesAskedAt: Number.NEGATIVE_INFINITY,
     recentMs: [],

@@ -1,7 +1,7 @@
 /**
  * What a restart needs to know about channels, and the SQL for table `channel_health` that keeps it: plain
  * JSON without monotonic times, which mean nothing to the next process. Invariant: a channel that was off,
- * on trial or on the ramp resumes on trial, never on; the latency baselines are kept.
+ * on trial or on the ramp resumes on trial, never on; what was learned of times is kept.
  */
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import type { CheckKind } from '../channel.ts'
@@ -17,6 +17,8 @@ import {
 } from './health-state.ts'
 import { freshLatency } from './latency.ts'
 import type { Baseline } from './latency-baseline.ts'
+import type { Place, WaitsByBody } from './health-place.ts'
+import { restoreWaits, saveWaits, type SavedWaits } from './waits.ts'
 
 export interface SavedHealth {
   readonly channel: string
@@ -40,6 +42,7 @@ interface SavedDetail {
   readonly lastOkAgoMs?: number | undefined
   readonly restForMs: number
   readonly baselines: readonly (SavedBaseline | null)[]
+  readonly waits: Readonly<Record<keyof WaitsByBody, SavedWaits>>
 }
 
 type SavedBaseline = Omit<Baseline, 'at'> & { readonly ageMs: number }
@@ -52,7 +55,7 @@ interface SaveMoment {
 
 export function saveHealth(
   place: { readonly channel: string; readonly model: string },
-  state: HealthState,
+  { state, waits }: Pick<Place, 'state' | 'waits'>,
   { now, wallMs }: SaveMoment,
 ): SavedHealth {
   const { latency } = state
@@ -70,6 +73,7 @@ export function saveHealth(
     lastOkAgoMs: state.lastOkAt === undefined ? undefined : now - state.lastOkAt,
     restForMs: Math.max(0, state.restUntil - now),
     baselines,
+    waits: { reasoning: saveWaits(waits.reasoning, now), plain: saveWaits(waits.plain, now) },
   }
   return {
     ...place,
@@ -88,11 +92,33 @@ function rounded(weight: number): number {
 export function restoreHealth(
   saved: SavedHealth,
   check: CheckKind,
-  { now, wallMs }: SaveMoment,
-): HealthState {
+  moment: SaveMoment,
+): Pick<Place, 'state' | 'waits'> {
   const detail = JSON.parse(saved.detail) as SavedDetail
-  // The wall clock may have been set back; no moment may lie in the future.
-  const elapsedMs = Math.max(0, wallMs - saved.savedAtMs)
+  const { now } = moment
+  const elapsedMs = elapsedSince(saved, moment)
+  const { reasoning, plain } = detail.waits
+  return {
+    state: restoreState(saved, { check, detail }, moment),
+    waits: {
+      reasoning: restoreWaits(reasoning, now, elapsedMs),
+      plain: restoreWaits(plain, now, elapsedMs),
+    },
+  }
+}
+
+/** The wall clock may have been set back; no moment may lie in the future. */
+function elapsedSince({ savedAtMs }: SavedHealth, { wallMs }: SaveMoment): number {
+  return Math.max(0, wallMs - savedAtMs)
+}
+
+function restoreState(
+  saved: SavedHealth,
+  { check, detail }: { readonly check: CheckKind; readonly detail: SavedDetail },
+  moment: SaveMoment,
+): HealthState {
+  const { now } = moment
+  const elapsedMs = elapsedSince(saved, moment)
   const ago = (agoMs: number | undefined): number | undefined =>
     agoMs === undefined ? undefined : now - agoMs - elapsedMs
   const known = {

@@ -17,9 +17,9 @@ import {
   type AttemptResult,
   type Compared,
   type FirstEvent,
+  type Headed,
   type HealthEvent,
   type Moment,
-  type Outlasted,
   type Step,
 } from './health-event.ts'
 import type { HealthState, InUse } from './health-state.ts'
@@ -27,11 +27,11 @@ import {
   countOverdue,
   enterSlow,
   forgetRecent,
-  learnAtOnce,
   mayLeaveSlow,
   observe,
   postponeComparison,
   settleSuspicion,
+  type LatencySample,
   type LatencyState,
 } from './latency.ts'
 import { isStale, probeLostAfterMs, rested, switchOff, toRamp, wasRefuted } from './out-of-use.ts'
@@ -90,6 +90,15 @@ function countFailure(
   if (ratio === 'bad') return switchOff(failing, { ...off, why: 'too_few_successes' }, moment)
   if (ratio === 'doubtful' || isDoubted(failing, form)) return startBurst(failing, form, now)
   return unchanged(withProbe(failing, now + probeGapMs))
+}
+
+/** They count as failures although they go on. */
+export function hang(
+  state: InUse,
+  { form }: Extract<HealthEvent, { kind: 'hanging' }>,
+  moment: Moment,
+): Step {
+  return switchOff(state, { cause: 'run', form, why: 'failures_in_a_row' }, moment)
 }
 
 function inARow({ evidence }: InUse, now: number): number {
@@ -218,15 +227,16 @@ export function answered(state: InUse, event: FirstEvent, { now }: Moment): Step
   const before = state.evidence[form]
   const evidence = withFirstEvent(before, beganAt)
   const answering = evidence === before ? state : calmed(withEvidence(state, form, evidence))
-  const latency = observe(answering.latency, event, { now, mayLearn: state.mode === 'on' })
-  return judgeLatency(withLatency(answering, latency), now)
+  return event.sample === undefined ? unchanged(answering) : timed(answering, event.sample, now)
 }
 
-/** The request is slow everywhere, so the time limit of this channel must grow. */
-export function outlast(state: InUse, event: Outlasted, moment: Moment): Step {
-  const { form, keyId } = event
-  const taught = withLatency(state, learnAtOnce(state.latency, event, moment.now))
-  return retract(taught, { kind: 'retracted', form, keyId }, moment)
+export function headed(state: InUse, { sample }: Headed, { now }: Moment): Step {
+  return timed(state, sample, now)
+}
+
+function timed(state: InUse, sample: LatencySample, now: number): Step {
+  const latency = observe(state.latency, sample, { now, mayLearn: state.mode === 'on' })
+  return judgeLatency(withLatency(state, latency), now)
 }
 
 export function overdue(state: InUse, _event: HealthEvent, { now }: Moment): Step {

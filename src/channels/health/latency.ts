@@ -1,23 +1,24 @@
 /**
  * Decides whether a model on a channel has become slow: each time is compared with the baseline of its
  * kind, and a quantile test over a short window decides. Pure; it knows no other channel, so the comparison
- * with others is made outside. Invariant: while slowness is suspected, the baseline learns nothing but
- * times that another channel took too.
+ * with others is made outside. Invariant: while slowness is suspected, the baseline learns nothing.
  */
 import type { Channel } from '../channel.ts'
 import { isTrusted, learnValues, type Baseline, type Quantiles } from './latency-baseline.ts'
 import { sampleCount, toleratedShare, waitMaxMs } from './timing.ts'
 
-/** The facts that the time of a request depends on: streamed or whole, and the size of its input. */
+/** What the time of a request depends on: its form, the size of its input, and whether it reasons. */
 export interface LatencyTraits {
   readonly isStream: boolean
   readonly inputTokens: number
+  /** The body asks for reasoning, or the model thinks. Absent = neither. */
+  readonly reasons?: boolean
 }
 
 export interface LatencySample {
   /** See `latencyKind`. */
   readonly latencyKind: number
-  /** Milliseconds to the first event of a stream; milliseconds per token of a whole answer. */
+  /** Milliseconds to a stream's first event, or to its head; milliseconds per token of a whole answer. */
   readonly value: number
   /** The baseline of another channel, where more is known about that than about this one. */
   readonly inherited?: Quantiles | undefined
@@ -79,14 +80,24 @@ export const freshLatency: LatencyState = {
   compareAt: 0,
 }
 
-export function latencyKind({ isStream, inputTokens }: LatencyTraits): number {
+/** Streams, whole answers, and streams of requests that reason: how long those think is their own affair. */
+const groups = { stream: 0, whole: 1, reasoning: 2 } as const
+const kindCount = 3 * kindsPerForm
+
+export function latencyKind({ isStream, inputTokens, reasons }: LatencyTraits): number {
   let size = 0
   for (const step of sizeSteps) if (inputTokens >= step) size++
-  return (isStream ? 0 : kindsPerForm) + size
+  const ofStream = reasons === true ? groups.reasoning : groups.stream
+  return (isStream ? ofStream : groups.whole) * kindsPerForm + size
 }
 
 export function isStreamKind(kind: number): boolean {
-  return kind < kindsPerForm
+  return Math.floor(kind / kindsPerForm) !== groups.whole
+}
+
+/** Its time is that to the head, not to the first event. */
+export function isHeadKind(kind: number): boolean {
+  return Math.floor(kind / kindsPerForm) === groups.reasoning
 }
 
 /** The time of a probe: a stream's first event and a one-token answer take the same. */
@@ -168,23 +179,13 @@ function isFrozen({ suspectedSince }: LatencyState, now: number): boolean {
 }
 
 function learned(latency: LatencyState, pending: Pending, now: number): LatencyState['baselines'] {
-  const byKind = Array.from({ length: 2 * kindsPerForm }, (): number[] => [])
+  const byKind = Array.from({ length: kindCount }, (): number[] => [])
   for (let one: Pending | undefined = pending; one !== undefined; one = one.before)
     byKind[one.kind]?.push(one.value)
   return byKind.map((values, kind) => {
     const before = latency.baselines[kind]
     return values.length === 0 ? before : learnValues(before, values, now)
   })
-}
-
-/** Learns a time that is no decline of this channel, also while slowness is suspected. */
-export function learnAtOnce(
-  latency: LatencyState,
-  { latencyKind: kind, value }: LatencySample,
-  now: number,
-): LatencyState {
-  const one = { kind, value, count: 1, before: undefined }
-  return { ...latency, baselines: learned(latency, one, now) }
 }
 
 /** Raises a suspicion, or drops one that recent samples do not support. */

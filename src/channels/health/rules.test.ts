@@ -121,7 +121,7 @@ test('a success in between starts the count again', () => {
 })
 
 test("another stream's first event ends a run of attempts that had none, not one of broken streams", () => {
-  const answered: Told = { kind: 'answered', latencyKind: 0, value: 800 }
+  const answered: Told = { kind: 'answered', sample: { latencyKind: 0, value: 800 } }
   const hard = run(freshState, [...failures('abcd'), answered, ...failures('e')], 0).state
   assert.equal(hard.mode, 'on')
   const broken = [...failures('abcd', 'broken'), answered, ...failures('e', 'broken')]
@@ -516,7 +516,7 @@ test('a warning from elsewhere asks for probes, and switches off only what they 
 const small = latencyKind({ isStream: true, inputTokens: 500 })
 
 function answered(value: number): Told {
-  return { kind: 'answered', latencyKind: small, value }
+  return { kind: 'answered', sample: { latencyKind: small, value } }
 }
 
 /** A channel that has long answered within 500 to 1 500 ms. */

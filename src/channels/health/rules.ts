@@ -10,10 +10,10 @@ import type {
   AttemptResult,
   Compared,
   FirstEvent,
+  Headed,
   HealthEffect,
   HealthEvent,
   Moment,
-  Outlasted,
   Step,
 } from './health-event.ts'
 import { outcomeFacts, unchanged } from './health-event.ts'
@@ -76,6 +76,12 @@ export const rules = {
     nothing,
     nothing,
   ),
+  headed: rule<Headed>(
+    'head of an answer that reasoning precedes',
+    does('gives a latency sample', used.headed),
+    nothing,
+    nothing,
+  ),
   ok: rule<AttemptResult>(
     'complete answer',
     does('refutes earlier failures of its form', used.succeed),
@@ -98,14 +104,8 @@ export const rules = {
     free,
   ),
   retracted: rule<EventOf<'retracted'>>(
-    'an exchange that failed here failed elsewhere too',
+    'an exchange that failed here failed elsewhere too, or took as long there as it was given here',
     does('its failure does not count any more; probes as above', used.retract),
-    nothing,
-    nothing,
-  ),
-  outlasted: rule<Outlasted>(
-    'another channel took as long as its time limit here',
-    does('its failure does not count any more; learns the time', used.outlast),
     nothing,
     nothing,
   ),
@@ -144,6 +144,12 @@ export const rules = {
   silent: rule<EventOf<'silent'>>(
     'requests wait and nothing arrives',
     does('sends one probe', used.probeSilence),
+    nothing,
+    nothing,
+  ),
+  hanging: rule<EventOf<'hanging'>>(
+    'five requests wait beyond a learned limit at once',
+    does('→ off', used.hang),
     nothing,
     nothing,
   ),

@@ -59,6 +59,8 @@ export const chatFormat: Format = {
   webSocketPaths: [responsesCreate.path],
   basePath: '/v1',
   requestIdHeader: 'x-request-id',
+  // Its SDKs read the data of every event, so only a comment is safe.
+  ping: Buffer.from(': keep-alive\n\n'),
   readError: readErrorBody,
   classifyEvent: classifyChatEvent,
   bodyOfEvent: (envelope) => envelope,

@@ -179,7 +179,7 @@ class ChatReader extends FrameReader {
     if (this.#isDone) return payload === undefined ? 'pass' : this.#readUsage(payload)
     if (payload === undefined) return this.readUnparsable(event, data)
     if (event === 'error' || isError(payload)) return this.readErrorEvent(payload, data)
-    return this.#readChunk(payload)
+    return this.#readChunk(payload, frame)
   }
 
   /** A chunk whose kind its beginning shows. Counts at its end are not read. */
@@ -192,6 +192,7 @@ class ChatReader extends FrameReader {
   notePart({ start, end }: FrameBytes): void {
     const bytes = end - start
     this.eventCount++
+    this.begin()
     this.#answer.output.hasOutput = true
     if (this.#isUnreadAudio) this.#answer.output.addAudio(bytes)
     else this.#answer.output.addUnread(bytes)
@@ -199,6 +200,7 @@ class ChatReader extends FrameReader {
 
   #finish(): FrameFate {
     this.eventCount++
+    this.begin()
     this.#isDone = true
     return 'terminal'
   }
@@ -207,7 +209,7 @@ class ChatReader extends FrameReader {
     return classifyChatEvent(error)
   }
 
-  #readChunk(payload: JsonObject): FrameFate {
+  #readChunk(payload: JsonObject, frame: FrameBytes): FrameFate {
     const choices = asArray(payload['choices'])
     if (choices === undefined) return this.#readUsage(payload)
     this.eventCount++
@@ -215,6 +217,8 @@ class ChatReader extends FrameReader {
     for (const choice of choices) this.#answer.readChoice(asObject(choice) ?? {}, this.#field)
     if (choices.length > 0) this.#endsWithCounts = false
     const fate = this.#readUsage(payload)
+    if (this.#endsWithCounts || !choices.every((one) => saysNothing(one, this.#field))) this.begin()
+    else this.noteWork(frame)
     return this.#answer.hasFailed ? this.readFailure(reportedFailure) : fate
   }
 
@@ -229,6 +233,19 @@ class ChatReader extends FrameReader {
     this.#endsWithCounts = true
     return this.#asksUsageChunk ? 'pass' : 'drop'
   }
+}
+
+/** Whether a choice has a role at most: the vendor works on it. */
+function saysNothing(choice: unknown, field: ContentField): boolean {
+  const { finish_reason: reason, [field]: content } = asObject(choice) ?? {}
+  if (asText(reason) !== undefined) return false
+  const delta = asObject(content)
+  if (delta === undefined) return isEmpty(content)
+  return Object.entries(delta).every(([name, value]) => name === 'role' || isEmpty(value))
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || asArray(value)?.length === 0
 }
 
 /** Some servers send `"error": null` on every chunk. */

@@ -69,6 +69,7 @@ export const messagesFormat: Format = {
   webSocketPaths: [],
   basePath: '',
   requestIdHeader: 'request-id',
+  ping: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
   readError: readErrorBody,
   classifyEvent: classifyMessagesEvent,
   bodyOfEvent: messagesBodyOfEvent,

@@ -151,6 +151,7 @@ class MessagesReader extends FrameReader {
     // Clients drop a frame without an event name, so it does not begin an answer.
     if (type === undefined || type === 'ping') return 'pass'
     this.eventCount++
+    this.begin()
     return this.#readEvent(type, payload)
   }
 
@@ -163,6 +164,7 @@ class MessagesReader extends FrameReader {
   notePart({ start, end }: FrameBytes): void {
     const bytes = end - start
     this.eventCount++
+    this.begin()
     this.#answer.output.hasOutput = true
     this.#answer.output.addUnread(bytes)
   }

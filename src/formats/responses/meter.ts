@@ -72,12 +72,6 @@ const workingEvents: ReadonlySet<string> = new Set([
 
 const pings: ReadonlySet<string | undefined> = new Set(['ping', 'keepalive', 'heartbeat'])
 
-/**
- * The response object repeats long instructions and tools. A longer event commits the answer: the bytes
- * before that are kept in memory.
- */
-const workingBytesMax = 512 * 1024
-
 const terminalEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
 /** What is read of an event that is too large to be kept whole. */
@@ -98,18 +92,12 @@ class ResponsesReader extends FrameReader {
   readonly #answer: GatheredResponse
   /** Indexes of the items whose text has come in pieces. */
   readonly #inPieces = new Set<unknown>()
-  #hasBegun = false
-  #workingBytes = 0
   #isDone = false
   #large: JsonExtract | undefined
 
   constructor(facts: RequestFacts) {
     super()
     this.#answer = new GatheredResponse(facts)
-  }
-
-  override get hasStarted(): boolean {
-    return this.#hasBegun
   }
 
   reading(isOver: boolean): MeterReading {
@@ -123,10 +111,7 @@ class ResponsesReader extends FrameReader {
     const payload = asObject(parseJson(data))
     if (payload === undefined) return pings.has(event) ? 'pass' : this.readUnparsable(event, data)
     const type = asText(payload['type']) ?? event
-    if (type !== undefined && workingEvents.has(type)) {
-      this.#workingBytes += frame.end - frame.start
-      if (this.#workingBytes > workingBytesMax) this.#hasBegun = true
-    }
+    if (type !== undefined && workingEvents.has(type)) this.noteWork(frame)
     return this.#readEvent(type, payload)
   }
 
@@ -141,7 +126,7 @@ class ResponsesReader extends FrameReader {
 
   notePart({ bytes, text, start, end }: FrameBytes): void {
     this.eventCount++
-    this.#hasBegun = true
+    this.begin()
     let from = start
     if (this.#large === undefined) {
       this.#large = new JsonExtract(largeEventNames, 'encrypted_content')
@@ -172,7 +157,7 @@ class ResponsesReader extends FrameReader {
     if (response !== undefined) this.#answer.readEnvelope(response)
     if (type === 'response.failed') return this.#readError(failureOf(response ?? {}) ?? {})
     if (workingEvents.has(type) || !type.startsWith('response.')) return 'pass'
-    this.#hasBegun = true
+    this.begin()
     if (terminalEvents.has(type)) return this.#end(response ?? {})
     this.#readOutput(type, payload)
     return 'pass'

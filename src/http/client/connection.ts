@@ -7,7 +7,6 @@
  */
 import { isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
-import { minuteMs } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
@@ -61,8 +60,8 @@ const sliceBytesMax = 262_144
 const joinedBytesMax = 16_384
 /** How much earlier than the vendor the gateway closes: a request must not cross the vendor's close. */
 const keepAliveMarginMs = 2_000
-/** After this idle time the kernel sends keep-alive packets. */
-const tcpKeepAliveDelayMs = minuteMs
+/** After this idle time the kernel asks a silent peer every second; ten without an answer, and it is dead. */
+const tcpKeepAliveDelayMs = 30_000
 
 /**
  * All sockets read into the same memory: each read is processed before the next one begins, and what is kept

@@ -102,6 +102,8 @@ const markTexts: Readonly<Record<string, string>> = {
   unpriced_model:
     'The answer names a model without a price; the price of the requested model counts.',
   default_price: 'The catalogue has no price for a class, tier, speed or region; a default counts.',
+  lost_estimated:
+    'An attempt was cut before the vendor had counted: what it may have cost you is estimated from the time since its head.',
   hold_expired:
     'Nothing is charged: the hold expired while the gateway was paused, and the balance no longer covered the charge. The client did not get the end of the answer, and you bear the cost.',
 }

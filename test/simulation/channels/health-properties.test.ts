@@ -17,7 +17,9 @@ import type { HealthEvent } from '../../../src/channels/health/health-event.ts'
 import { step } from '../../../src/channels/health/rules.ts'
 import { saveHealth, restoreHealth } from '../../../src/channels/health/health-store.ts'
 import type { Caller } from '../../../src/channels/health/evidence.ts'
+import { newPlace } from '../../../src/channels/health/health-place.ts'
 import { jitterShare, waitMaxMs } from '../../../src/channels/health/timing.ts'
+import { makeChannel } from '../../support/snapshots.ts'
 import { propertySeed } from './seed.ts'
 
 fc.configureGlobal({ seed: propertySeed(), numRuns: 200 })
@@ -44,6 +46,12 @@ function callerOf(text: string): Caller {
 
 const formArbitrary = fc.constantFrom('stream' as const, 'whole' as const)
 
+const sampleArbitrary = fc.record({
+  latencyKind: fc.nat(11),
+  value: fc.constantFrom(300, 900, 5_000, 60_000),
+  inherited: fc.constant({ p50: 800, p95: 1_800, p99: 3_000 }),
+})
+
 const eventArbitrary: fc.Arbitrary<HealthEvent> = fc.oneof(
   fc.constantFrom<HealthEvent>(
     { kind: 'begun' },
@@ -53,6 +61,7 @@ const eventArbitrary: fc.Arbitrary<HealthEvent> = fc.oneof(
     { kind: 'warned' },
     { kind: 'retracted', form: 'stream', keyId: 'a' },
     { kind: 'silent', form: 'whole' },
+    { kind: 'hanging', form: 'stream' },
     { kind: 'asked' },
     { kind: 'compared', comparison: 'better' },
     { kind: 'compared', comparison: 'worse' },
@@ -61,10 +70,9 @@ const eventArbitrary: fc.Arbitrary<HealthEvent> = fc.oneof(
     kind: fc.constant('answered' as const),
     form: formArbitrary,
     beganAt: fc.nat(1_000_000),
-    latencyKind: fc.nat(7),
-    value: fc.constantFrom(300, 900, 5_000, 60_000),
-    inherited: fc.constant({ p50: 800, p95: 1_800, p99: 3_000 }),
+    sample: sampleArbitrary,
   }),
+  fc.record({ kind: fc.constant('headed' as const), sample: sampleArbitrary }),
   fc.record({
     kind: fc.constant('ended' as const),
     form: formArbitrary,
@@ -167,9 +175,11 @@ describe('the health machine under random events', () => {
           kind: 'answered',
           form: 'stream',
           beganAt: 0,
-          latencyKind: 0,
-          value: 300,
-          inherited: { p50: 800, p95: 1_800, p99: 3_000 },
+          sample: {
+            latencyKind: 0,
+            value: 300,
+            inherited: { p50: 800, p95: 1_800, p99: 3_000 },
+          },
         }
         const longestMs = 48 * minuteMs + waitMaxMs * (1 + jitterShare) + 10 * minuteMs
         for (const end = now + longestMs; now <= end; now += 1_000) {
@@ -256,9 +266,11 @@ describe('the health machine under random events', () => {
     fc.assert(
       fc.property(scheduleArbitrary, fc.integer({ min: -1e7, max: 1e9 }), (schedule, awayMs) => {
         const { state, now } = play(schedule)
-        const saved = saveHealth({ channel: 'c', model: 'm' }, state, { now, wallMs: 1e12 })
+        const { waits } = newPlace(makeChannel('c'), 0)
+        const place = { channel: 'c', model: 'm' }
+        const saved = saveHealth(place, { state, waits }, { now, wallMs: 1e12 })
         const moment = { now: 5, wallMs: 1e12 + awayMs }
-        const resumed = restoreHealth(saved, schedule.check, moment)
+        const { state: resumed } = restoreHealth(saved, schedule.check, moment)
         if (saved.mode === 'on' || saved.mode === 'slow') assert.equal(resumed.mode, 'on')
         else assert.equal(resumed.mode, 'trial')
         if (resumed.mode === 'trial' && schedule.check !== 'none')

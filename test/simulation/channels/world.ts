@@ -291,7 +291,7 @@ export class World {
       if (played.outcome === 'ok' || played.outcome === 'broken') {
         exchange.hasBegun = true
         this.#noteServed(exchange, channel.name)
-        book.answered(attempt, answerTokens)
+        book.answered(attempt, { outputTokens: answerTokens })
         this.clock.after(played.restMs, () => {
           if (played.outcome === 'broken') this.#countUntilOff(channel.name)
           book.end(attempt, { ...played, caller: callerOf(keyId) })
