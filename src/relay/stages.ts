@@ -175,7 +175,7 @@ export interface LostCost {
   readonly isForOutput: boolean
 }
 
-export interface StreamingAttempt {
+interface StreamingAttempt {
   readonly lease: Lease
   /** Monotonic. */
   readonly startedMs: number

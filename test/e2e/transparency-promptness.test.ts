@@ -100,7 +100,31 @@ for (const format of ['messages', 'chat', 'responses'] as const)
 function isCommitting(frame: string): boolean {
   if (/^event: (?:ping|keepalive|response\.(?:created|in_progress|queued))/.test(frame))
     return false
-  return /^(?:event: ?|data: ?[{[])/m.test(frame) && !frame.includes('"type":"response.created"')
+  if (!/^(?:event: ?|data: ?[{[])/m.test(frame)) return false
+  return !frame.includes('"type":"response.created"') && !isRoleAlone(frame)
+}
+
+/** A chat chunk without output, finish reason or counts. */
+function isRoleAlone(frame: string): boolean {
+  const data = /^data: ?(\{.*"choices".*\})\r?$/m.exec(frame)?.[1]
+  if (data === undefined) return false
+  const { choices = [], usage } = JSON.parse(data) as Chunk
+  const isEmpty = (value: unknown): boolean =>
+    value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  if (choices.length === 0 && usage !== undefined && usage !== null) return false
+  return choices.every(
+    ({ delta = {}, finish_reason: reason }) =>
+      (reason ?? null) === null &&
+      Object.entries(delta).every(([name, value]) => name === 'role' || isEmpty(value)),
+  )
+}
+
+interface Chunk {
+  readonly choices?: readonly {
+    readonly delta?: Readonly<Record<string, unknown>>
+    readonly finish_reason?: string | null
+  }[]
+  readonly usage?: object | null
 }
 
 test('the last event waits for the charge and for nothing else', async () => {

@@ -51,7 +51,7 @@ async function readDemoSnapshot(): Promise<LoadedSnapshot> {
   const store = new SimStore()
   const masterKey = new Secret(randomBytes(32).toString('base64'))
   const context = contextOf(store, () => masterKey)
-  await applyCatalogue(context, { text: demoCatalogueText('http://simulated') })
+  await applyCatalogue(context, { text: demoCatalogueText('http://127.0.0.1:9') })
   const loaded = await loadSnapshot(store.database, {
     masterKey: () => masterKey,
     environment: () => undefined,
