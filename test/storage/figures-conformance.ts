@@ -109,10 +109,10 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
         'key_one  2 requests 1 errors 1 failovers 7 lost_cost_picos',
         'key_one alpha-main 2 requests 2 charged_requests 2 failovers 1 known_cost_requests ' +
           '20 input_tokens 40 output_tokens 8 cache_read_tokens 12 cache_write_tokens ' +
-          '1 first_event_le_100 1 first_event_le_200 50 revenue_picos 9 own_cost_picos ' +
+          '40 prompt_tokens 1 first_event_le_100 1 first_event_le_200 50 revenue_picos 9 own_cost_picos ' +
           '20 unknown_cost_revenue_picos',
         'key_two alpha-main 1 requests 1 charged_requests 10 input_tokens 20 output_tokens ' +
-          '5 cache_read_tokens 1 first_event_above 1 revenue_picos 1 unknown_cost_revenue_picos',
+          '5 cache_read_tokens 15 prompt_tokens 1 first_event_above 1 revenue_picos 1 unknown_cost_revenue_picos',
       ])
       // The test's own price lines know no cache writes.
       const others = (await differences()).filter((difference) => !difference.startsWith('counts:'))
