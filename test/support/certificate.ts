@@ -3,7 +3,7 @@
  * issue them, a committed private key would trip every secret scanner, and not every machine has
  * openssl; the few DER structures needed are written here instead.
  */
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 
 export interface TestCertificate {
   readonly cert: string
@@ -14,9 +14,9 @@ export interface TestCertificate {
 export function makeCertificate(hostname: string): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'))
-  const name = sequence(
-    der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from('turnpike test')))),
-  )
+  // Of two trusted issuers of one name, the wrong one may be tried.
+  const issuer = Buffer.from(`turnpike test ${randomUUID()}`)
+  const name = sequence(der(0x31, sequence(objectId('550403'), der(0x0c, issuer))))
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([1])),
