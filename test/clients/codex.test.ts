@@ -89,13 +89,15 @@ test('goes on with requests after one WebSocket that is refused', async () => {
   await rig.assertChargedAsServed(caller)
 })
 
-test('prints which tool is refused when it offers a web search', async () => {
+test('runs with the web search that it offers to models it does not know', async () => {
   const caller = await rig.caller()
   const agent = { ...codex, env: { CODEX_API_KEY: caller.key } }
-  const { code, stderr } = await runAgent(rig, agent, { caller, settings: builtIn })
-  assert.equal(code, 1)
-  assert.match(stderr, /Web search is not available here; leave that tool out\./)
-  await rig.assertUntouched(caller)
+  const { code, stdout, stderr } = await runAgent(rig, agent, { caller, settings: builtIn })
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^\[simulated\]/)
+  const { requestBody } = rig.gateway.sandbox.log.records.at(-1) ?? {}
+  assert.match(requestBody?.toString() ?? '', /"type":"web_search"/)
+  await rig.assertChargedAsServed(caller)
 })
 
 test('prints our message for an exhausted balance', async () => {
