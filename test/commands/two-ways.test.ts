@@ -142,6 +142,7 @@ it('channels, and what has been served', async () => {
   await both('report --by model --account acme', { isMeasured: true })
   await both('report --by day,model --largest 1 --largest-by tokens', { isMeasured: true })
   await both('report --by day,account --account acme --csv', { isMeasured: true })
+  await both('cache list', { isMeasured: true })
   await ways.until('channel list --json', /"last_ok_at": "20/)
   await both('channel list', { isMeasured: true })
   await both('channel show alpha-main', { isMeasured: true })

@@ -346,7 +346,8 @@ async function switchOff(
   { offers }: Business,
 ): Promise<void> {
   const atMs = clock.now()
-  const detail = { relapse: 2, restForMs: 0, baselines: [] }
+  const waits = { reasoning: { hours: [] }, plain: { hours: [] } }
+  const detail = { relapse: 2, restForMs: 0, baselines: [], waits }
   const saved = offers
     .filter(({ vendor }) => vendor === 'anthropic')
     .map(({ id }) => ({
