@@ -57,8 +57,8 @@ export const exchangeSettings = {
     writeStallTimeoutMs: setting(
       'write_stall_timeout',
       upToHour,
-      minuteMs,
-      'How long a client may read nothing of an answer before the gateway closes its connection. The delivered part is charged, also where the vendor gives up on such a client before.',
+      150_000,
+      'How long nothing of an answer may leave the gateway before it closes the connection of its client. The delivered part is charged, also where the vendor gives up on such a client before.',
     ),
     connectionsMax: setting(
       'max_connections',

@@ -5,7 +5,6 @@
  */
 import type { Socket } from 'node:net'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
-import type { UnacknowledgedBytes } from './unacknowledged-bytes.ts'
 
 /** What the output needs of its connection. */
 export interface OutputOwner extends TurnEndWriter {
@@ -15,18 +14,10 @@ export interface OutputOwner extends TurnEndWriter {
 
 /** A larger write is split. Twice the size of one read from a vendor, so that streams are not split. */
 const partBytesMax = 131_072
-/** After this share of the limit the kernel's figure is read for the first time. */
-const firstCheckShare = 0.1
-/**
- * Added to the limit where the kernel has no figure: in this time a client that receives 16 KB a second
- * frees a third of a send buffer of 4 MB, which Node sees.
- */
-const unknownMs = 90_000
 
 export class ClientOutput {
   readonly #socket: Socket
   readonly #owner: OutputOwner
-  readonly #unacknowledgedBytes: UnacknowledgedBytes
   /** Not yet given to the socket. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -37,14 +28,11 @@ export class ClientOutput {
   /** What had left this process at the last check, and since when it has been the same number. */
   #sentSeen = 0
   #progressAtMs = 0
-  /** The same of what the kernel has; undefined before the first reading. */
-  #unacknowledgedSeen: number | undefined
 
   /** `owner.writeOut` is called at the end of a turn in which something was written, and calls `flush`. */
-  constructor(socket: Socket, owner: OutputOwner, unacknowledgedBytes: UnacknowledgedBytes) {
+  constructor(socket: Socket, owner: OutputOwner) {
     this.#socket = socket
     this.#owner = owner
-    this.#unacknowledgedBytes = unacknowledgedBytes
   }
 
   /** What has been written goes to the socket at the end of this turn. */
@@ -113,26 +101,16 @@ export class ClientOutput {
   /** Starts to measure whether the client receives anything. */
   startWatching(nowMs: number): void {
     this.#sentSeen = this.#sentBytes
-    this.#unacknowledgedSeen = undefined
     this.#progressAtMs = nowMs
   }
 
   /**
-   * Returns whether, for as long as the limit, nothing has left this process and the client has acknowledged
-   * nothing of what the kernel has. A client that has acknowledged all of that waits for this process.
-   * Before the first reading of the kernel's figure nothing is known of the client: the time runs from there.
+   * Returns whether nothing has left this process for as long as the limit. The kernel takes more only when
+   * a third of its send buffer is free, so a slow client makes progress in steps of up to about 1.4 MB.
    */
   hasStalled(nowMs: number, limitMs: number): boolean {
     if (this.#sentBytes !== this.#sentSeen) this.startWatching(nowMs)
-    const idleMs = nowMs - this.#progressAtMs
-    const isFirst = this.#unacknowledgedSeen === undefined
-    if (idleMs < (isFirst ? limitMs * firstCheckShare : limitMs)) return false
-    const unacknowledged = this.#unacknowledgedBytes(this.#socket)
-    if (unacknowledged === undefined) return idleMs >= limitMs + unknownMs
-    if (unacknowledged > 0 && unacknowledged === this.#unacknowledgedSeen) return true
-    this.#unacknowledgedSeen = unacknowledged
-    this.#progressAtMs = nowMs
-    return false
+    return nowMs - this.#progressAtMs >= limitMs
   }
 
   /** A total, which cannot return to an earlier number as the unsent bytes can. */

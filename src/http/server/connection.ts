@@ -15,7 +15,6 @@ import type { Arrival, Place, PlaceHolder } from './connection-places.ts'
 import { discardBody, IncomingBody, type BodySource, IncomingRequest } from './request.ts'
 import { notHttp, plainRefusal, requestTimeout } from './reply.ts'
 import { ResponseWriter, type AnswerConnection } from './response-writer.ts'
-import type { UnacknowledgedBytes } from './unacknowledged-bytes.ts'
 import { UnreadInput } from './unread-input.ts'
 import type { RequestFault, RequestHead } from '../wire/request-head.ts'
 
@@ -29,7 +28,6 @@ export interface ConnectionParts {
   readonly keepAlive: string
   readonly watchdog: Watchdog
   readonly monotonic: () => number
-  readonly unacknowledgedBytes: UnacknowledgedBytes
   readonly addresses: ClientAddresses
   readonly date: () => string
   readonly newRequestId: () => string
@@ -74,7 +72,7 @@ export class ServerConnection
   #discardedBytes = 0
 
   constructor(socket: Socket, parts: ConnectionParts, { peer, place }: Arrival) {
-    this.output = new ClientOutput(socket, this, parts.unacknowledgedBytes)
+    this.output = new ClientOutput(socket, this)
     this.#socket = socket
     this.#parts = parts
     this.#ahead = new UnreadInput(parts.headBytesMax)

@@ -14,7 +14,6 @@ import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { ConnectionPlaces, type ClosedFor } from './connection-places.ts'
 import { ServerConnection, type ConnectionParts } from './connection.ts'
-import { createUnacknowledgedBytes } from './unacknowledged-bytes.ts'
 
 export interface ListenerOptions {
   readonly host: string
@@ -87,10 +86,6 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
     keepAlive: `timeout=${Math.floor(options.keepAliveTimeoutMs / 1_000)}`,
     watchdog,
     monotonic,
-    unacknowledgedBytes: createUnacknowledgedBytes({
-      monotonic,
-      ageMaxMs: options.writeStallTimeoutMs / 10,
-    }),
     date: createDate(clock),
     isDraining: () => isDraining,
     handle,

@@ -329,7 +329,6 @@ export class MoneyWorld {
       keepAlive: 'timeout=75',
       watchdog: createWatchdog(clock),
       monotonic: () => clock.monotonic(),
-      unacknowledgedBytes: () => undefined,
       addresses: directAddresses,
       date: () => new Date(clock.now()).toUTCString(),
       newRequestId: () => 'unread',
