@@ -633,29 +633,13 @@ describe('the time', () => {
       rig.clock.advance(59_000)
       await turn()
       assert.equal(rig.listener.connectionCount(), 1)
-      // Once more the whole limit and what it is kept to within: the kernel may have taken the last it
-      // can hold just before.
-      rig.clock.advance(70_000)
+      // Once more the whole limit: the kernel may have taken the last it can hold just before.
+      rig.clock.advance(61_000)
       await until(() => rig.listener.connectionCount() === 0)
     }
   })
 
   for (const [name, go] of Object.entries(largeAnswers)) {
-    it(`for ${name} is not up while the client receives some, although the kernel reports it late`, async () => {
-      const rig = await start()
-      const reader = await slowReader(rig)
-      const { response } = await rig.next()
-      const total = go(response)
-      // Less at a time than makes the kernel report room for more.
-      for (let taken = 600_000; taken <= 6_000_000; taken += 600_000) {
-        await reader.take(taken)
-        rig.clock.advance(50_000)
-        await turn()
-        assert.equal(rig.listener.connectionCount(), 1, `ended behind ${taken} bytes`)
-      }
-      await reader.take(total)
-    })
-
     it(`for ${name} is up when the client has received nothing for as long`, async () => {
       const rig = await start()
       const reader = await slowReader(rig)
