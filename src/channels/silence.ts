@@ -12,7 +12,9 @@ import { minuteMs } from '../base/clock.ts'
 import type { Channel, Model } from './channel.ts'
 import { sureCount, unknownLimitMs } from './health/timing.ts'
 
-export type WaitName = 'head' | 'output'
+export const waitNames = ['head', 'output'] as const
+
+export type WaitName = (typeof waitNames)[number]
 
 /** What the answers of a channel have shown about one wait. */
 export interface KnownWait {
@@ -65,16 +67,25 @@ function shortLimitOf(
   wait: WaitName,
   { model, asksReasoning, isFailing, known }: Waiting,
 ): Pick<Limit, 'shortMs' | 'isLearned'> {
-  const { leastMs, ...fixed } = waits[wait]
+  const { unlearnedMs: usualMs, thinkingMs } = waits[wait]
   const isThinking = model.thinks === true
   if (wait === 'head' && isThinking) return { shortMs: Infinity, isLearned: false }
-  const unusualMs = known.longestMs * learnedFactor
-  if (known.answers >= sureCount) return { shortMs: Math.max(leastMs, unusualMs), isLearned: true }
+  const learnedMs = learnedLimitOf(wait, known)
+  if (learnedMs !== undefined) return { shortMs: learnedMs, isLearned: true }
   const reasons = isThinking || (wait === 'output' && asksReasoning)
-  const unlearnedMs = reasons ? fixed.thinkingMs : fixed.unlearnedMs
+  const unlearnedMs = reasons ? thinkingMs : usualMs
   // It has been silent for about as long before: until its times are known, nothing is unusual.
-  const isUsual = !isFailing && unusualMs > unlearnedMs
+  const isUsual = !isFailing && known.longestMs * learnedFactor > unlearnedMs
   return { shortMs: isUsual ? Infinity : unlearnedMs, isLearned: false }
+}
+
+/** Returns the short limit that answers have shown; undefined while they are too few. */
+export function learnedLimitOf(
+  wait: WaitName,
+  { answers, longestMs }: KnownWait,
+): number | undefined {
+  if (answers < sureCount) return undefined
+  return Math.max(waits[wait].leastMs, longestMs * learnedFactor)
 }
 
 /** Returns the longest silence between two outputs. */

@@ -8,9 +8,9 @@ import { after, before, test } from 'node:test'
 import type {
   ChannelChangeView,
   ChannelDetail,
-  ChannelHealthView,
   ChannelListing,
 } from '../../src/operations/channels/channel-health.ts'
+import type { ChannelHealthView } from '../../src/operations/channels/model-health.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { eventually } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'

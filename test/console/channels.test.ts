@@ -83,6 +83,10 @@ describe('the pages of channels', () => {
     await console.withConsole({ role: 'viewer', path }, async (page) => {
       await heading(page, working)
       await page.getByRole('heading', { name: 'Settings' }).waitFor()
+      for (const name of ['Credential form', 'Chat path', 'First event timeout', 'Drop betas'])
+        await page.getByRole('term').filter({ hasText: name }).waitFor()
+      const table = page.getByRole('table', { name: 'Models of this channel' })
+      await table.getByRole('columnheader', { name: 'Moved after' }).waitFor()
       for (const name of ['Check now', 'Disable', 'Enable'])
         assert.equal(await page.getByRole('button', { name }).count(), 0, name)
       assert.equal((await page.content()).includes(`credential-of-${working}`), false)

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { type ChannelHealthView } from '../../src/operations/channels/channel-health.ts'
+import { type ChannelHealthView } from '../../src/operations/channels/model-health.ts'
 import { demoCredentials } from '../../sandbox/demo.ts'
 import { send } from '../support/http-client.ts'
 import { namesOperator } from '../support/answers.ts'

@@ -11,6 +11,7 @@ import { demoCatalogue } from '../../sandbox/demo.ts'
 import type { WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { only } from '../support/money.ts'
+import { diagnose, showChannel } from '../support/operations.ts'
 import { openAsk, places, streamedFormats, type StreamedFormat } from '../support/requests.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
 
@@ -237,6 +238,17 @@ test('fifty answers teach a channel its limit: 1.5 times the longest', () =>
     assert.equal(triedCount(), before)
     clock.advance(2 * tickMs)
     assertReserve(await answer, 'messages')
+    await gateway.app.refresh()
+    const { health } = await showChannel(gateway.context, { channel: 'alpha-main' })
+    const waits = health.find(({ model }) => model === 'large-1')?.learned_waits
+    assert.deepEqual(waits, [
+      { wait: 'head', reasoning: false, answers: 50, longest_ms: 8_000, limit_ms: 12_000 },
+      { wait: 'output', reasoning: false, answers: 50, longest_ms: 0, limit_ms: 20_000 },
+    ])
+    const { findings } = await diagnose(gateway.context, {}, () =>
+      Promise.resolve({ outcome: 'ok', durationMs: 1, status: 200 }),
+    )
+    assert.match(JSON.stringify(findings), /alpha-main large-1/)
   }))
 
 test('where no other channel is usable the long limit alone holds', () =>

@@ -18,6 +18,7 @@ export function healthLine(change: Partial<HealthLine> = {}): HealthLine {
     running: 0,
     firstEventMs: undefined,
     usualFirstEventMs: undefined,
+    waits: [],
     failures: [],
     recentAttempts: noAttempts,
     ...change,

@@ -23,6 +23,7 @@ const line: HealthLine = {
   firstEventMs: { p50: 400, p95: 900 },
   recentAttempts: { ended: 0, failed: 0 },
   usualFirstEventMs: undefined,
+  waits: [],
   failures: [
     { outcome: 'hard', count: 7, lastAtMs: 9_000 },
     { outcome: 'throttle', count: 2, lastAtMs: 1_000 },

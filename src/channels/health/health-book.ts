@@ -22,6 +22,7 @@ import {
   type OpenAttempt,
   type Place,
 } from './health-place.ts'
+import { modelOfPlace } from '../places.ts'
 import { isSameUpstream } from '../reach.ts'
 import { HealthRegister } from './health-register.ts'
 import { restoreHealth, saveHealth, type SavedHealth } from './health-store.ts'
@@ -379,7 +380,8 @@ export class HealthBook implements ChannelFacts {
     const share = shareInRoute(channel, this.#channelsOf(model), (one) =>
       shareAlone(one, this.#register.placeOf(one, model).state, options.clock.monotonic()),
     )
-    return describePlace({ channel, model, share, place, running }, options)
+    const thinks = this.#snapshot?.models.get(modelOfPlace(model))?.thinks === true
+    return describePlace({ channel, model, thinks, share, place, running }, options)
   }
 
   #channelsOf(model: string): readonly Channel[] {

@@ -5,6 +5,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../channel.ts'
 import type { CountFacts } from '../count-book.ts'
+import { learnedLimitOf, waitNames, type KnownWait, type WaitName } from '../silence.ts'
 import {
   gradeOf,
   isFit,
@@ -15,8 +16,10 @@ import {
   type ShownMode,
 } from './health-state.ts'
 import type { Outcome } from './health-event.ts'
+import type { WaitsByBody } from './health-place.ts'
 import { ownQuantiles, pinnedQuantiles, probeKind } from './latency.ts'
 import { sumRecent, type RecentAttempts } from './recent-attempts.ts'
+import { knownWait } from './waits.ts'
 
 export interface HealthLine extends CountFacts {
   readonly channel: string
@@ -39,10 +42,20 @@ export interface HealthLine extends CountFacts {
   /** Time to the first event of a small streamed request: recent, and the baseline. */
   readonly firstEventMs: { readonly p50: number; readonly p95: number } | undefined
   readonly usualFirstEventMs: { readonly p50: number; readonly p95: number } | undefined
+  /** Of a day; without those that have no such limit, or that no answer has shown yet. */
+  readonly waits: readonly ShownWait[]
   /** Failures since the process started, by class. */
   readonly failures: readonly FailureLine[]
   /** Of the last `recentMinutes`. */
   readonly recentAttempts: AttemptCounts
+}
+
+/** What answers have shown about one of the waits of a stream. */
+export interface ShownWait extends KnownWait {
+  readonly wait: WaitName
+  readonly asksReasoning: boolean
+  /** After it another channel takes over. Undefined while nothing is learned. */
+  readonly limitMs: number | undefined
 }
 
 /** Attempts of traffic, without probes. */
@@ -64,17 +77,20 @@ interface Shown {
   readonly channel: Channel
   readonly share: number
   readonly model: string
+  /** The catalogue says that the model does. */
+  readonly thinks: boolean
   readonly running: number
   readonly place: {
     readonly state: HealthState
     readonly recentMs: readonly number[]
     readonly failures: ReadonlyMap<Outcome, { readonly count: number; readonly at: number }>
     readonly recentAttempts: RecentAttempts
+    readonly waits: WaitsByBody
   }
 }
 
 export function describePlace(
-  { channel, model, share, place, running }: Shown,
+  { channel, model, thinks, share, place, running }: Shown,
   { clock, startedAt }: { readonly clock: Clock; readonly startedAt: number },
 ): HealthLine {
   const { state } = place
@@ -101,6 +117,10 @@ export function describePlace(
     firstEventMs: quantilesOf(place.recentMs),
     usualFirstEventMs:
       pinnedQuantiles(channel, model, probeKind) ?? ownQuantiles(state.latency, probeKind),
+    waits: [
+      ...shownWaits(place.waits, { asksReasoning: false, thinks }),
+      ...shownWaits(place.waits, { asksReasoning: true, thinks }),
+    ],
     failures: [...place.failures].map(([outcome, { count, at }]) => ({
       outcome,
       count,
@@ -108,6 +128,17 @@ export function describePlace(
     })),
     recentAttempts: sumRecent(place.recentAttempts, now),
   }
+}
+
+function shownWaits(
+  { reasoning, plain }: WaitsByBody,
+  { asksReasoning, thinks }: { readonly asksReasoning: boolean; readonly thinks: boolean },
+): readonly ShownWait[] {
+  return waitNames.flatMap((wait) => {
+    const known = knownWait(asksReasoning ? reasoning : plain, wait)
+    if (known.answers === 0 || (wait === 'head' && thinks)) return []
+    return { wait, asksReasoning, ...known, limitMs: learnedLimitOf(wait, known) }
+  })
 }
 
 /**

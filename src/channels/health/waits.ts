@@ -4,7 +4,7 @@
  * reasoning and for others, apart. Only answers teach it; a hang never does.
  */
 import { dayMs, hourMs } from '../../base/clock.ts'
-import { learnedFactor, type KnownWait, type WaitName } from '../silence.ts'
+import { learnedFactor, waitNames, type KnownWait, type WaitName } from '../silence.ts'
 import { sureCount } from './timing.ts'
 
 /** The longest waits of the answers that came within an hour. */
@@ -71,8 +71,7 @@ export function noteWaits(waits: Waits, waited: Waited, now: number): void {
   const hour = hourOf(waits, now)
   hour.answers++
   waits.isProven = false
-  for (const wait of ['head', 'output'] as const)
-    hour.longestMs[wait] = Math.max(hour.longestMs[wait], waited[wait])
+  for (const wait of waitNames) hour.longestMs[wait] = Math.max(hour.longestMs[wait], waited[wait])
 }
 
 /** Another channel took as long as this one was given. */

@@ -17,9 +17,6 @@ import {
   type PublishedState,
 } from '../../channels/cluster/channel-states.ts'
 import { modelOfPlace } from '../../channels/places.ts'
-import { shownModes } from '../../channels/health/health-state.ts'
-import type { FailureLine, HealthLine } from '../../channels/health/health-line.ts'
-import { limitFields } from '../../formats/format.ts'
 import { sumCosts } from '../../channels/cluster/operator-cost-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import {
@@ -29,7 +26,14 @@ import {
   readStoreTime,
   type GatewayNode,
 } from '../../storage/node-store.ts'
-import { nextStepForm, nextStepsOf } from './channel-next-steps.ts'
+import {
+  failureForm,
+  healthForm,
+  timesForm,
+  timesView,
+  viewFailure,
+  viewState,
+} from './model-health.ts'
 import { readTraffic, trafficForm, viewTraffic } from './channel-traffic.ts'
 import { channelForm, channelName, noSuchChannel, readChannels } from './channels.ts'
 import { moment, pageForm, usd, type Answer } from '../answer-forms.ts'
@@ -41,56 +45,6 @@ import {
   timeText,
   type OperationContext,
 } from '../operation.ts'
-
-const timesForm = z.strictObject({ p50: z.int(), p95: z.int() }).nullable()
-
-const failureForm = z.strictObject({ class: z.string(), count: z.int(), last_at: moment })
-
-type FailureView = Answer<typeof failureForm>
-
-export const healthState = z.enum([...shownModes, 'disabled'])
-
-/** The state of a model as one gateway has published it. */
-const healthForm = z.strictObject({
-  model: z.string(),
-  /** `disabled` by an operator. */
-  state: healthState,
-  /** Null where the moment is not known. */
-  since: moment.nullable(),
-  why: z.string(),
-  is_usable: z.boolean(),
-  share: z.number().meta({ description: "Share of the model's requests, 0 to 1." }),
-  running: z.int(),
-  wakes_at: moment.nullable(),
-  rests_until: moment.nullable(),
-  last_ok_at: moment.nullable(),
-  first_event_ms: timesForm,
-  usual_first_event_ms: timesForm,
-  ignored_limits: z.array(z.enum(limitFields)).meta({
-    description: 'Fields of requests that do not limit the output here, as answers have shown.',
-  }),
-  count_ratio: z.number().nullable().meta({
-    description:
-      'How many times the estimate the channel counts for plain text, where that is above 2.',
-  }),
-  usage_refused: z.boolean().meta({
-    description:
-      'Streams are not asked for their usage, for a day, because the channel refuses `stream_options`.',
-  }),
-  /** Since the gateway started. */
-  failures: z.array(failureForm),
-  /** Who published this state. */
-  node: z.string(),
-  /** When the state last changed. */
-  published_at: moment,
-  /** Time since that gateway's last heartbeat. */
-  age_ms: z.number(),
-  /** Whether that gateway is running; if not, this is the last known state. */
-  is_live: z.boolean(),
-  next_steps: z.array(nextStepForm).meta({ description: 'Empty where nothing is due.' }),
-})
-
-export type ChannelHealthView = Answer<typeof healthForm>
 
 const listingForm = channelForm.extend({
   /** One per model and running gateway; the last known state where none is running. */
@@ -252,55 +206,6 @@ async function readPublished(queryable: Queryable, nowMs: number): Promise<Publi
 /** The node with the latest heartbeat. */
 function latest(nodes: readonly GatewayNode[]): readonly GatewayNode[] {
   return nodes.toSorted((left, right) => right.seenAtMs - left.seenAtMs).slice(0, 1)
-}
-
-function viewState(
-  { node, line, publishedAtMs }: PublishedState,
-  {
-    sinceMs,
-    ageMs,
-    isLive,
-    check,
-    nowMs,
-  }: {
-    readonly sinceMs: number | undefined
-    readonly ageMs: number
-    readonly isLive: boolean
-    readonly check: string
-    readonly nowMs: number
-  },
-): ChannelHealthView {
-  const shown = {
-    model: line.model,
-    state: line.mode,
-    since: timeOrNull(sinceMs),
-    why: line.why,
-    is_usable: line.isUsable,
-    share: Math.round(line.share * 1_000) / 1_000,
-    running: line.running,
-    wakes_at: timeOrNull(line.wakeAtMs),
-    rests_until: timeOrNull(line.restUntilMs),
-    last_ok_at: timeOrNull(line.lastOkAtMs),
-    first_event_ms: timesView(line.firstEventMs),
-    usual_first_event_ms: timesView(line.usualFirstEventMs),
-    ignored_limits: [...(line.ignoredLimits ?? [])],
-    count_ratio: line.countRatio ?? null,
-    usage_refused: line.isUsageRefused === true,
-    failures: line.failures.map(viewFailure),
-    node,
-    published_at: timeText(publishedAtMs),
-    age_ms: ageMs,
-    is_live: isLive,
-  }
-  return { ...shown, next_steps: nextStepsOf(shown, { check, isLive, nowMs }) }
-}
-
-function timesView(times: HealthLine['firstEventMs']): Answer<typeof timesForm> {
-  return times === undefined ? null : { p50: Math.round(times.p50), p95: Math.round(times.p95) }
-}
-
-function viewFailure({ outcome, count, lastAtMs }: FailureLine): FailureView {
-  return { class: outcome, count, last_at: timeText(lastAtMs) }
 }
 
 const historyInput = z.strictObject({

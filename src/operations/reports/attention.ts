@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { severities, type Alert, type AlertKind } from '../alerts/alert-kind.ts'
 import { moment, usd, type Answer } from '../answer-forms.ts'
-import { healthState } from '../channels/channel-health.ts'
+import { healthState } from '../channels/model-health.ts'
 import { uncleanStopForm, type UncleanStopView } from '../unclean-stops.ts'
 
 const troubledChannelForm = z.strictObject({

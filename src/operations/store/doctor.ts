@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
 import { listAccounts } from '../../ledger/account-store.ts'
-import { listStates } from '../../channels/cluster/channel-states.ts'
+import { listStates, type PublishedState } from '../../channels/cluster/channel-states.ts'
 import { checkOperation } from '../../channels/offer.ts'
 import type { BrokenClass } from '../../channels/outcomes.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
@@ -41,7 +41,7 @@ const diagnosisForm = z.strictObject({
 export type Diagnosis = Answer<typeof diagnosisForm>
 type Finding = Diagnosis['findings'][number]
 
-const proxiesShownMax = 10
+const namesShownMax = 10
 
 export const diagnose = operation({ input: noInput, answer: diagnosisForm }, async (context) => {
   const settings = settingTexts(context)
@@ -54,7 +54,7 @@ export const diagnose = operation({ input: noInput, answer: diagnosisForm }, asy
     ...(await examineProxies(context)),
     ...examineCatalogue(snapshot, context),
     ...(await examineVendors(snapshot, context)),
-    ...(await examineCounts(context)),
+    ...(await examineAnswers(context)),
     ...(await examineAccess(context)),
     ...(await examineDemo(context, snapshot)),
   ]
@@ -107,9 +107,7 @@ async function examineProxies({ database, clock }: OperationContext): Promise<re
   return nodes
     .filter((node) => isRunning(node, nowMs) && node.unlistedProxies.length > 0)
     .map(({ name, unlistedProxies }) => {
-      const shown = unlistedProxies.slice(0, proxiesShownMax).join(', ')
-      const rest = unlistedProxies.length - proxiesShownMax
-      const peers = rest > 0 ? `${shown} and ${rest} more` : shown
+      const peers = listed(unlistedProxies)
       const message =
         `Requests to gateway ${name} were forwarded by ${peers}, which trusted_proxies does not list. ` +
         'All clients of such a proxy count as one address. If it is your proxy, add it to ' +
@@ -118,17 +116,26 @@ async function examineProxies({ database, clock }: OperationContext): Promise<re
     })
 }
 
-/** Running gateways publish what the counts of answers show about channels. */
-async function examineCounts({ database, clock }: OperationContext): Promise<readonly Finding[]> {
+/** Running gateways publish what answers have shown about channels. */
+async function examineAnswers({ database, clock }: OperationContext): Promise<readonly Finding[]> {
   const nowMs = await readStoreTime(database, clock)
   const running = (await listNodes(database)).filter((node) => isRunning(node, nowMs))
   const ids = new Set(running.map(({ id }) => id))
   const states = (await listStates(database)).filter(({ node }) => ids.has(node))
   const found = findCountConditions(states.map(({ line }) => line))
   const refusing = states.flatMap(({ line }) => (line.isUsageRefused === true ? line.channel : []))
-  return [...found.map(({ text }) => text), ...[...new Set(refusing)].map(explainUsage)].map(
-    (text) => advice('vendors', text),
-  )
+  const texts = [...found.map(({ text }) => text), ...[...new Set(refusing)].map(explainUsage)]
+  return [...texts.map((text) => advice('vendors', text)), ...explainWaits(states)]
+}
+
+function explainWaits(states: readonly PublishedState[]): readonly Finding[] {
+  const learned = states
+    .filter(({ line }) => line.waits.some(({ limitMs }) => limitMs !== undefined))
+    .map(({ line }) => `${line.channel} ${line.model}`)
+  if (learned.length === 0) return []
+  const names = listed([...new Set(learned)])
+  const message = `Limits of silence are learned for ${names}. They are in: turnpike channel show NAME`
+  return [ok('vendors', message)]
 }
 
 function explainUsage(channel: string): string {
@@ -291,6 +298,12 @@ async function examineDemo(
   ]
   const message = `Keys that the first start made for the demo are still valid. Run: ${commands.join('; ')}`
   return [advice('access', message)]
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, namesShownMax).join(', ')
+  const rest = names.length - namesShownMax
+  return rest > 0 ? `${shown} and ${rest} more` : shown
 }
 
 function ok(area: Finding['area'], message: string): Finding {
