@@ -1,5 +1,6 @@
 /** The state of each model on one channel, and what its attempts have met. */
 import { Link } from '@tanstack/react-router'
+import { formatDuration } from '../../ui/format.ts'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Age, Missing } from '../../ui/values.tsx'
 import { FirstEvent, NextStep, State } from './badges.tsx'
@@ -55,6 +56,7 @@ function columnsOf({ is_live: isLive }: ChannelDetail): readonly Column<Row>[] {
       isNumber: true,
       cell: ({ health }) => <FirstEvent health={health} />,
     },
+    { name: 'Moved after', cell: ({ health }) => <Waits health={health} /> },
     {
       name: 'Running',
       isNumber: true,
@@ -101,6 +103,33 @@ function CountNotes({ health }: { health: Health }) {
       {isRefused && <span className="soft">refuses stream_options</span>}
       {ratio !== null && <span className="soft">counts {ratio} times the usual input</span>}
     </>
+  )
+}
+
+const waitNames: Readonly<Record<Health['learned_waits'][number]['wait'], string>> = {
+  head: 'without a head',
+  output: 'without output',
+}
+
+/** After which silence another channel takes over, as the answers of a day have taught. */
+function Waits({ health }: { health: Health | undefined }) {
+  const waits = health?.learned_waits ?? []
+  if (waits.length === 0) return <Missing why="No stream in a day" />
+  return (
+    <ul className="channel-failures">
+      {waits.map(({ wait, reasoning, answers, longest_ms: longestMs, limit_ms: limitMs }) => (
+        <li
+          key={`${wait} ${String(reasoning)}`}
+          data-tip={`Longest of ${answers} answers: ${formatDuration(longestMs)}`}
+        >
+          {limitMs === null ? 'not learned' : formatDuration(limitMs)}{' '}
+          <span className="soft">
+            {waitNames[wait]}
+            {reasoning && ', reasoning'}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -11,8 +11,7 @@ const checks: Readonly<Record<ChannelDetail['check'], string>> = {
 }
 
 export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
-  const { name, vendor, url, credential, rank, weight, check } = detail
-  const { max_concurrent: limit, output_limit: fields } = detail
+  const { name, vendor, url, path, credential, query, headers, rank, check } = detail
   return (
     <Card
       title="Settings"
@@ -27,29 +26,62 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
         items={[
           ['Name', name],
           ['Vendor', vendor],
-          ['Address', <code key="address">{url + detail.path}</code>],
-          ['Proxy', detail.proxy ?? 'None'],
-          ['Sent with each request', sentAlong(detail)],
+          ['Address', <code key="address">{url + path}</code>],
+          ['Sent with each request', sentAlong(query, headers)],
           ['Credential', <CredentialShape key="credential" credential={credential} />],
           ['Rank', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
-          ['Weight', String(weight)],
-          ['Concurrent requests', limit === null ? 'No limit' : `At most ${formatInteger(limit)}`],
-          ['Output limits', outputLimits(fields)],
           ['Checks', checks[check]],
+          ...otherSettings(detail),
         ]}
       />
     </Card>
   )
 }
 
-function sentAlong({ query, headers }: ChannelDetail): string {
-  const names = [...Object.keys(query).map((name) => `?${name}`), ...Object.keys(headers)]
-  return names.length === 0 ? 'Nothing of its own' : names.join(', ')
+/** What the answer has besides the other fields of the catalogue, and those that are shown in words. */
+const shownApart: ReadonlySet<string> = new Set<keyof ChannelDetail>([
+  'name',
+  'vendor',
+  'url',
+  'path',
+  'credential',
+  'query',
+  'headers',
+  'models',
+  'rank',
+  'check',
+  'enabled',
+  'health',
+  'traffic',
+  'at',
+  'is_live',
+  'nodes',
+  'check_cost',
+  'history',
+])
+
+/** Every other field of the catalogue, under its name there. */
+function otherSettings(detail: ChannelDetail): readonly (readonly [string, string])[] {
+  return Object.entries(detail)
+    .filter(([key]) => !shownApart.has(key))
+    .map(([key, value]) => [wordsOf(key), valueText(value)])
 }
 
-function outputLimits(fields: ChannelDetail['output_limit']): string {
-  if (fields === null) return 'Those of the format'
-  return fields.length === 0 ? 'None' : fields.join(', ')
+function wordsOf(key: string): string {
+  return key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ')
+}
+
+function valueText(value: unknown): string {
+  if (value === null) return 'Not set'
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (typeof value === 'number') return formatInteger(value)
+  if (Array.isArray(value)) return value.length === 0 ? 'None' : value.join(', ')
+  return typeof value === 'string' && value !== '' ? value : 'Empty'
+}
+
+function sentAlong(query: ChannelDetail['query'], headers: ChannelDetail['headers']): string {
+  const names = [...Object.keys(query).map((name) => `?${name}`), ...Object.keys(headers)]
+  return names.length === 0 ? 'Nothing more' : names.join(', ')
 }
 
 /** Where the credential comes from; the API never gives the credential itself. */
