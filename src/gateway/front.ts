@@ -28,7 +28,7 @@ import { splitTarget } from '../http/server/router.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OperationContext } from '../operations/operation.ts'
 import { errorReply } from '../relay/own-replies.ts'
-import { crowded, relay } from '../relay/relay.ts'
+import { crowded, relay, spokenBy } from '../relay/relay.ts'
 import type { RelayServices } from '../relay/stages.ts'
 import { prefixRefusal, unknownPathRefusal } from '../relay/unknown-path.ts'
 import type { Telemetry } from '../telemetry/events.ts'
@@ -138,7 +138,8 @@ function findMethods(path: string, snapshot: Snapshot): string | undefined {
   if (isAccountPath(path)) return readMethods
   const behindPrefix = findVendor(path, snapshot)
   if (behindPrefix === undefined) return undefined
-  const found = findOperation(behindPrefix.vendor.format, 'OPTIONS', behindPrefix.path)
+  const { format, path: spoken } = spokenBy(behindPrefix.vendor, behindPrefix.path, snapshot)
+  const found = findOperation(format.name, 'OPTIONS', spoken)
   return found.kind === 'method_not_allowed' ? found.allow : undefined
 }
 

@@ -89,7 +89,7 @@ function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
  * Returns the format of a request with its canonical path: the vendor's own, or chat completions of a vendor
  * of the messages format while one of its channels speaks these too.
  */
-function spokenBy(
+export function spokenBy(
   vendor: Vendor,
   path: string,
   { channels }: Snapshot,

@@ -5,10 +5,14 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { post, type WireAnswer } from '../support/http-client.ts'
+import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { showChannel } from '../support/operations.ts'
+import { openPage } from '../support/page.ts'
 import { chatRequest, messagesRequest } from '../support/requests.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
+
+const app = 'https://app.example'
+const allowMethods = 'access-control-allow-methods'
 
 const chatAnswer = {
   id: 'c1',
@@ -38,7 +42,7 @@ const targets: string[] = []
 let failing = 'none'
 
 before(async () => {
-  gateway = await scenario({ vendors: 'scripted', catalogue })
+  gateway = await scenario({ vendors: 'scripted', catalogue, settings: { cors_origins: app } })
   gateway.scripted.answer((response, { target }) => {
     targets.push(target)
     if (target.startsWith(failing)) {
@@ -130,7 +134,27 @@ test('what fails in one format says nothing about the other', async () => {
   assert.equal((await gateway.recorded(answer)).channel, 'main')
 })
 
+test('is open to pages in a browser, by its usual path and by the others', async () => {
+  const page = openPage(app)
+  const { key } = gateway.account
+  for (const path of ['/alpha/v1/chat/completions', '/alpha/chat/completions']) {
+    const answer = await page.fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chatRequest({ model: 'large-1', max_tokens: undefined })),
+    })
+    assert.equal(answer.status, 200)
+    assert.match(await answer.text(), /hello/)
+    const options = await send(gateway.url + path, { method: 'OPTIONS' })
+    assert.deepEqual([options.status, options.headers['allow']], [204, 'POST'])
+  }
+  assert.equal(page.preflights.length, 2)
+  assert.ok(page.preflights.every((one) => one.headers[allowMethods] === 'POST'))
+})
+
 test('is not there for a vendor none of whose channels speaks chat', async () => {
+  const options = await send(`${gateway.url}/quiet/v1/chat/completions`, { method: 'OPTIONS' })
+  assert.equal(options.status, 404)
   const path = '/quiet/v1/chat/completions'
   const answer = await post(gateway.url + path, gateway.account.key, chatRequest())
   assert.equal(answer.status, 404)
