@@ -24,11 +24,16 @@ export interface Model extends Values<typeof modelFields> {
   readonly prices: ModelPrices
 }
 
-export interface Channel extends Omit<Values<typeof channelFields>, 'credential' | 'headers'> {
+export interface Channel extends Omit<
+  Values<typeof channelFields>,
+  'credential' | 'headers' | 'proxy'
+> {
   readonly name: string
   /** By the places of its models; see `places.ts`. */
   readonly models: Values<typeof channelFields>['models']
   readonly credential: Secret
+  /** Its address, which may hold a password. */
+  readonly proxy?: Secret
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, Secret>
   /** What answers must not show: the credential, and the headers that the catalogue only refers to. */

@@ -141,7 +141,7 @@ test('channels are the same upstream only where all of their way is the same', (
     { headers: new Map([['x-a', other]]) },
     { credential: other },
     { credentialForm: 'bearer' as const },
-    { proxy: 'http://proxy.example:3128' },
+    { proxy: new Secret('http://proxy.example:3128') },
   ])
     assert.ok(!isSameUpstream(main, makeChannel('main', change)), Object.keys(change).join())
 })

@@ -78,7 +78,7 @@ function textOf(channel: Channel): string {
     url,
     path,
     chatPath,
-    proxy,
+    proxy?.reveal(),
     [...query],
     sent,
     credential.reveal(),

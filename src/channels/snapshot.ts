@@ -8,6 +8,7 @@ import type { Database } from '../storage/database.ts'
 import { isSealed, unseal } from '../storage/master-key.ts'
 import { decodePrices } from '../metering/price-form.ts'
 import { type ModelPrices } from '../metering/prices.ts'
+import { proxyFault } from './catalogue/channel-address.ts'
 import { inChat } from './places.ts'
 import { readCredentialFile, stampOf } from './credential-file.ts'
 import type { Channel, Model, Snapshot, Vendor } from './channel.ts'
@@ -164,12 +165,15 @@ function buildChannel(
     headers.set(name, value)
     if (isReference(text)) secrets.push(value)
   }
-  const { maxConcurrent } = row
+  const { maxConcurrent, proxy: proxyText, ...rest } = row
+  const proxy = proxyText === undefined ? undefined : resolveProxy(proxyText, sources)
+  if (typeof proxy === 'string') return proxy
   return {
-    ...row,
+    ...rest,
     credential,
     headers,
     secrets,
+    ...(proxy !== undefined && { proxy }),
     models: placesOf(row, models),
     maxConcurrent: maxConcurrent && Math.ceil(maxConcurrent / (sources.processCount ?? 1)),
   }
@@ -197,8 +201,9 @@ export function isReference(credential: string): boolean {
 export function referencesOf({
   credential,
   headers,
-}: Pick<ChannelRow, 'credential' | 'headers'>): readonly string[] {
-  return [credential, ...headers.values()]
+  proxy,
+}: Pick<ChannelRow, 'credential' | 'headers' | 'proxy'>): readonly string[] {
+  return [credential, ...headers.values(), ...(proxy === undefined ? [] : [proxy])]
 }
 
 /** Returns the variable that a credential names. */
@@ -226,6 +231,13 @@ function resolveCredential(
   return opened.kind === 'unsealed'
     ? opened.secret
     : `its credential cannot be opened: ${opened.reason}`
+}
+
+function resolveProxy(text: string, sources: SnapshotSources): Secret | string {
+  const address = resolveReference(text, 'proxy', sources) ?? new Secret(text)
+  if (typeof address === 'string') return address
+  const fault = proxyFault(address.reveal())
+  return fault === undefined ? address : `its proxy, which ${text} holds, ${fault}`
 }
 
 /** Returns the secret or why it cannot be read; undefined for a text that is no reference. */

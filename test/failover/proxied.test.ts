@@ -3,8 +3,11 @@
  * without one. Where the proxy opens no tunnel the reserve answers.
  */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { hasEnd } from '../support/answers.ts'
@@ -12,6 +15,7 @@ import { smallCatalogue } from '../support/catalogues.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { startConnectProxy, type ConnectProxy } from '../support/connect-proxy.ts'
 import { post } from '../support/http-client.ts'
+import { showChannel } from '../support/operations.ts'
 import { messagesRequest } from '../support/requests.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 
@@ -38,17 +42,21 @@ const vendor = createServer(certificate, (request, response) => {
 })
 let proxy: ConnectProxy
 let gateway: Scenario
+let proxyFile: string
 
 before(async () => {
   setDefaultCACertificates([...trusted, certificate.cert])
   await new Promise<void>((resolve) => vendor.listen({ host: '127.0.0.1', port: 0 }, resolve))
   proxy = await startConnectProxy((vendor.address() as AddressInfo).port)
+  proxyFile = join(await mkdtemp(join(tmpdir(), 'turnpike-')), 'proxy')
+  await writeFile(proxyFile, `${proxy.url.replace('//', '//team:word@')}\n`)
   gateway = await scenario({ catalogue })
 })
 after(async () => {
   await gateway.close()
   await proxy.close()
   vendor.close()
+  await rm(dirname(proxyFile), { recursive: true })
   setDefaultCACertificates(trusted)
 })
 beforeEach(() => {
@@ -58,7 +66,7 @@ beforeEach(() => {
 
 function catalogue(url: string): string {
   return `${smallCatalogue(url)}
-  proxied: { vendor: alpha, url: "https://vendor.test", proxy: "${proxy.url}", credential: canary, models: [large-1], check: none }
+  proxied: { vendor: alpha, url: "https://vendor.test", proxy: "file:${proxyFile}", credential: canary, models: [large-1], check: none }
 `.replace('models: [large-1] }', 'models: [large-1], rank: 1, check: none }')
 }
 
@@ -69,6 +77,9 @@ test('the vendor behind the proxy gets the bytes of the client, and the client t
   assert.equal(got.body.toString(), answer)
   assert.deepEqual(bodies, [Buffer.from(body)])
   assert.deepEqual(proxy.asked, ['vendor.test:443'])
+  assert.deepEqual(proxy.credentials, [`Basic ${Buffer.from('team:word').toString('base64')}`])
+  const { proxy: shown } = await showChannel(gateway.context, { channel: 'proxied' })
+  assert.equal(shown, `file:${proxyFile}`)
 })
 
 test('the reserve answers where the proxy opens no tunnel', async () => {

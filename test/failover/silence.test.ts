@@ -3,7 +3,6 @@
  * and what the client sees meanwhile. The vendors say exactly what a test scripts.
  */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import { stringify } from 'yaml'
@@ -12,6 +11,7 @@ import type { WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { only } from '../support/money.ts'
 import { diagnose, showChannel } from '../support/operations.ts'
+import { keepAliveTimer, timersTo } from '../support/tcp-timers.ts'
 import { openAsk, places, streamedFormats, type StreamedFormat } from '../support/requests.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
 
@@ -273,15 +273,9 @@ test('a channel that sends nothing gets keep-alive packets, by which a dead peer
   withSilence({}, async ({ gateway, fallSilent, vendor }) => {
     fallSilent('messages')
     const asked = openAsk(gateway.url, gateway.account.key, messages)
-    const { port } = new URL(gateway.scripted.url)
     await vendor()
-    const remote = `:${Number(port).toString(16).toUpperCase().padStart(4, '0')}`
-    const timers = readFileSync('/proc/net/tcp', 'utf8')
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/))
-      .filter((fields) => fields[2]?.endsWith(remote) === true && fields[3] === '01')
-      .map((fields) => fields[5]?.slice(0, 2))
-    assert.ok(timers.length > 0 && timers.every((timer) => timer === '02'), timers.join())
+    const timers = timersTo(gateway.scripted.url)
+    assert.ok(timers.length > 0 && timers.every((one) => one === keepAliveTimer), timers.join())
     asked.leave()
   }))
 

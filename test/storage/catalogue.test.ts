@@ -600,7 +600,7 @@ test('mistakes about the way to a vendor are errors with their lines', async (t)
     ],
     [
       `url: "https://a.example", ${key}, proxy: "http://user:word@p:3128"`,
-      'proxy: must hold no user name or password',
+      'proxy: must hold no user name or password; write env:NAME or file:/PATH, and the whole address there',
     ],
     [
       `url: "https://a.example", ${key}, chat_path: /v1/chat/completions`,

@@ -8,6 +8,8 @@ export interface ConnectProxy {
   readonly url: string
   /** What clients asked to be connected to, in order. */
   readonly asked: readonly string[]
+  /** Their `proxy-authorization`, in order. */
+  readonly credentials: readonly (string | undefined)[]
   /** What it does from now on, in place of opening a tunnel. */
   answer(script: ((socket: Duplex, request: IncomingMessage) => void) | undefined): void
   close(): Promise<void>
@@ -15,6 +17,7 @@ export interface ConnectProxy {
 
 export async function startConnectProxy(port: number): Promise<ConnectProxy> {
   const asked: string[] = []
+  const credentials: (string | undefined)[] = []
   const sockets = new Set<Duplex>()
   let script: Parameters<ConnectProxy['answer']>[0]
   const keep = (socket: Duplex): void => {
@@ -25,6 +28,7 @@ export async function startConnectProxy(port: number): Promise<ConnectProxy> {
   const server = createServer((_request, response) => void response.writeHead(405).end())
   server.on('connect', (request, socket) => {
     asked.push(String(request.url))
+    credentials.push(request.headers['proxy-authorization'])
     keep(socket)
     if (script !== undefined) {
       script(socket, request)
@@ -40,6 +44,7 @@ export async function startConnectProxy(port: number): Promise<ConnectProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
+    credentials,
     answer(next) {
       script = next
     },

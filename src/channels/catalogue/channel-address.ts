@@ -29,12 +29,12 @@ export function endsInEndpoint(path: string): boolean {
   return /\/(?:messages|completions|responses|embeddings|models)\/*$/.test(path)
 }
 
+export const proxyRule = 'must be the address of a proxy such as http://proxy.example:3128'
+
 /** Returns what is wrong with the address of a proxy. It may be in a private network. */
 export function proxyFault(text: string): string | undefined {
   const url = URL.parse(text)
-  if (url === null || url.protocol !== 'http:')
-    return 'must be the address of a proxy such as http://proxy.example:3128'
-  if (url.username !== '' || url.password !== '') return 'must hold no user name or password'
+  if (url === null || url.protocol !== 'http:') return proxyRule
   if (url.pathname !== '/' || text.includes('?') || text.includes('#'))
     return 'must have no path, query (?) or fragment (#)'
   if (isUnusable(hostOf(url)))

@@ -214,11 +214,11 @@ export const channelFields = {
     "Headers of every request, in place of the client's of the same names. A value may be `env:NAME` or `file:/path`.",
     { fallback: 'none' },
   ),
-  /** Scheme, host and port. */
+  /** Scheme, host and port, or a reference to an address. */
   proxy: field(
     'proxy',
     optional(text(proxyAddress)),
-    'An HTTP proxy on the way: `http://proxy.example:3128`. The gateway asks it by CONNECT for a tunnel, in which it speaks TLS with the vendor. The address is then on the internet and begins with `https://`.',
+    'An HTTP proxy on the way: `http://proxy.example:3128`; where it asks for a user name, `env:NAME` or `file:/path` with `http://USER:PASSWORD@proxy.example:3128`. The gateway asks it by CONNECT for a tunnel, in which it speaks TLS with the vendor. The address is then on the internet and begins with `https://`.',
   ),
   streamUsage: field(
     'stream_usage',

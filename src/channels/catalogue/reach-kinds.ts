@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { mayBeFixed } from '../../formats/channel-headers.ts'
 import type { Kind } from './field.ts'
 import { anyText, visibleText } from './kinds.ts'
-import { endsInEndpoint, proxyFault } from './channel-address.ts'
+import { endsInEndpoint, proxyFault, proxyRule } from './channel-address.ts'
 
 const environmentRule = /^env:[A-Za-z_][A-Za-z0-9_]*$/
 const fileRule = /^file:\/./
@@ -22,9 +22,13 @@ const otherReferences: readonly RegExp[] = [
   /^%([A-Za-z_]\w*)%$/,
 ]
 
+function isReferenceForm(given: string): boolean {
+  return environmentRule.test(given) || fileRule.test(given)
+}
+
 /** Returns what is wrong with a reference to a variable or a file; undefined for any other text. */
 function referenceFault(given: string): string | undefined {
-  if (environmentRule.test(given) || fileRule.test(given)) return undefined
+  if (isReferenceForm(given)) return undefined
   if (given.startsWith('file:'))
     return 'must name a file after file: by its whole path, beginning with /'
   if (/^file:/i.test(given))
@@ -53,14 +57,21 @@ export const basePath = anyText(pathRule)
     error: 'must end before the path of the endpoint, which the gateway appends itself',
   })
 
-export const proxyAddress = anyText(
-  'must be the address of a proxy such as http://proxy.example:3128',
-).transform((given, context): string => {
-  const fault = proxyFault(given)
+/** An address, or a reference to one with the user name and the password that the proxy asks for. */
+export const proxyAddress = anyText(proxyRule).transform((given, context): string => {
+  const reference = referenceFault(given)
+  if (reference === undefined && isReferenceForm(given)) return given
+  const fault = reference ?? proxyFault(given) ?? plainPassword(given)
   if (fault === undefined) return new URL(given).origin
   context.addIssue({ code: 'custom', message: fault })
   return z.NEVER
 })
+
+function plainPassword(address: string): string | undefined {
+  const { username, password } = new URL(address)
+  if (username === '' && password === '') return undefined
+  return 'must hold no user name or password; write env:NAME or file:/PATH, and the whole address there'
+}
 
 type Texts = ReadonlyMap<string, string>
 

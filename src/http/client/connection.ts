@@ -8,6 +8,7 @@
 import { isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { invariant } from '../../base/errors.ts'
+import type { Secret } from '../../base/secret.ts'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
 import { bytesOf, piecesOf } from '../wire/message-writer.ts'
@@ -44,7 +45,7 @@ export interface ConnectionPool {
   /** Refuses addresses that the name must not lead to. */
   readonly lookup: LookupFunction
   /** An HTTP proxy on the way; then the vendor is reached with TLS. */
-  readonly proxy: string | undefined
+  readonly proxy: Secret | undefined
   /** Of the last handshake: it makes the next one shorter. */
   tlsSession: Buffer | undefined
   /** Takes back an idle connection that can be used again. */
@@ -164,7 +165,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     else this.#fail('connect')
   }
 
-  #openThrough(proxy: string): void {
+  #openThrough(proxy: Secret): void {
     const { host, port } = this.#pool
     const ends = { proxy, host, port }
     this.#tunnel = openTunnel(ends, {

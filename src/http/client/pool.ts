@@ -5,6 +5,7 @@
  */
 import { connect, type LookupFunction } from 'node:net'
 import { kindOfAddress } from '../../base/address-kind.ts'
+import type { Secret } from '../../base/secret.ts'
 import { systemClock, type Clock } from '../../base/clock.ts'
 import { createWatchdog } from '../../base/watchdog.ts'
 import { requestHead } from '../wire/message-writer.ts'
@@ -188,7 +189,7 @@ class ChannelPool implements ConnectionPool {
   readonly basePath: string
   readonly parts: ConnectionParts
   readonly lookup: LookupFunction
-  readonly proxy: string | undefined
+  readonly proxy: Secret | undefined
   tlsSession: Buffer | undefined
   readonly #connectionsMax: number
   #isRetired = false
@@ -209,7 +210,8 @@ class ChannelPool implements ConnectionPool {
 
   isFor({ url, allowPrivate, proxy }: UpstreamTarget): boolean {
     const own = this.#target
-    return own.url === url && own.allowPrivate === allowPrivate && own.proxy === proxy
+    const isSameProxy = own.proxy?.reveal() === proxy?.reveal()
+    return own.url === url && own.allowPrivate === allowPrivate && isSameProxy
   }
 
   take(): Connection | undefined {

@@ -7,7 +7,9 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { makeCertificate } from '../../../test/support/certificate.ts'
 import { startConnectProxy, type ConnectProxy } from '../../../test/support/connect-proxy.ts'
+import { keepAliveTimer, timersTo } from '../../../test/support/tcp-timers.ts'
 import { outcomeOf } from '../../../test/support/upstream-outcome.ts'
+import { Secret } from '../../base/secret.ts'
 import { UpstreamPools } from './pool.ts'
 
 const trusted = getCACertificates()
@@ -53,8 +55,8 @@ afterEach(async () => {
   await proxy.close()
 })
 
-function targetAt(url: string) {
-  return { name: 'main', url, proxy: proxy.url }
+function targetAt(url: string, address = proxy.url) {
+  return { name: 'main', url, proxy: new Secret(address) }
 }
 
 test('requests go through one tunnel to the name, with TLS inside it', async () => {
@@ -67,6 +69,21 @@ test('requests go through one tunnel to the name, with TLS inside it', async () 
   assert.deepEqual(proxy.asked, ['vendor.test:443'])
   assert.deepEqual(seen[0], { host: 'vendor.test', url: '/base/v1/models', bytes: 0 })
   assert.deepEqual(looked, [])
+})
+
+test('a proxy gets the user name and the password of its address, and the vendor neither', async () => {
+  const address = proxy.url.replace('//', '//team%40a:p%3Ass@')
+  const { kind } = await outcomeOf(upstream, targetAt('https://vendor.test', address))
+  assert.equal(kind, 'end')
+  assert.deepEqual(proxy.credentials, [`Basic ${Buffer.from('team@a:p:ss').toString('base64')}`])
+  await outcomeOf(upstream, targetAt('https://other.test'))
+  assert.deepEqual(proxy.credentials[1], undefined)
+})
+
+test('the connection through a proxy has keep-alive packets, by which a dead peer is found', async () => {
+  const { kind } = await outcomeOf(upstream, targetAt('https://vendor.test'))
+  assert.equal(kind, 'end')
+  assert.deepEqual(timersTo(proxy.url), [keepAliveTimer])
 })
 
 test('a large body arrives whole', async () => {
@@ -107,7 +124,7 @@ test('without a tunnel there is no connection, and the request has not left', as
 test('a proxy that says nothing, and one that is not there, end with the time to connect', async () => {
   proxy.answer(() => undefined)
   assert.equal((await outcomeOf(upstream, targetAt('https://vendor.test'))).kind, 'connect')
-  const target = { ...targetAt('https://vendor.test'), proxy: 'http://127.0.0.1:1' }
+  const target = targetAt('https://vendor.test', 'http://127.0.0.1:1')
   assert.equal((await outcomeOf(upstream, target)).kind, 'connect')
 })
 

@@ -4,10 +4,12 @@
  */
 import { request } from 'node:http'
 import { isIPv6, type Socket } from 'node:net'
+import { unescape } from 'node:querystring'
+import type { Secret } from '../../base/secret.ts'
 
 export interface TunnelEnds {
-  /** `http://proxy.example:3128` */
-  readonly proxy: string
+  /** `http://proxy.example:3128`, or with a user name and a password in front of the host. */
+  readonly proxy: Secret
   /** Of the vendor, without the brackets of a URL. */
   readonly host: string
   readonly port: number
@@ -24,10 +26,11 @@ export function openTunnel(
   ended: { readonly onOpen: (socket: Socket) => void; readonly onFailure: (error: Error) => void },
 ): Tunnel {
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
-  const asked = request(proxy, {
+  const { origin, username, password } = new URL(proxy.reveal())
+  const asked = request(origin, {
     method: 'CONNECT',
     path: authority,
-    headers: { host: authority },
+    headers: { host: authority, ...credentialOf(username, password) },
     agent: false,
   })
   let isOver = false
@@ -56,4 +59,11 @@ export function openTunnel(
       asked.destroy()
     },
   }
+}
+
+/** Basic credentials (RFC 7617). The URL has both percent-encoded. */
+function credentialOf(username: string, password: string): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {}
+  const text = `${unescape(username)}:${unescape(password)}`
+  return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` }
 }

@@ -3,6 +3,7 @@
  * every implementation: each call ends in exactly one `onEnd` or `onFailure`, or in silence after `abort`,
  * and no byte of one exchange reaches another.
  */
+import type { Secret } from '../../base/secret.ts'
 
 export interface Upstream {
   /** Never calls the receiver before it has returned. */
@@ -15,8 +16,8 @@ export interface UpstreamTarget {
   readonly name: string
   /** Its name may lead to an address that is not public. */
   readonly allowPrivate?: boolean
-  /** The address of an HTTP proxy on the way; then the URL begins with https:// */
-  readonly proxy?: string | undefined
+  /** The address of an HTTP proxy on the way, which may hold a password; then the URL begins with https:// */
+  readonly proxy?: Secret
 }
 
 export interface UpstreamRequest {

@@ -23,7 +23,7 @@ import { credentialPath, credentialVariable, referencesOf } from '../../channels
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import type { Answer } from '../answer-forms.ts'
-import { headerMistake } from './credential-rule.ts'
+import { referenceMistake } from './credential-rule.ts'
 import { hideSealed, makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
 import {
   demoPort,
@@ -33,7 +33,7 @@ import {
   type DemoAccess,
 } from './demo.ts'
 import type { Mistake } from './document.ts'
-import type { CatalogueFile } from './file.ts'
+import type { CatalogueFile, SecretKey } from './file.ts'
 import { findMissingLimits } from './missing-limits.ts'
 import {
   appliedKind,
@@ -144,7 +144,7 @@ function settleCredentials(
   const credentials = new Map<string, UsableCredential>()
   const stored = new Map(channels.map((row) => [row.name, row]))
   for (const [name, entry] of catalogue.channels) {
-    const complain = (key: 'credential' | 'headers', message: string, within = ''): void => {
+    const complain = (key: SecretKey, message: string, within = ''): void => {
       const { line = 1, column = 1 } = places.get(name)?.[key] ?? {}
       mistakes.push({ line, column, path: `channels.${name}.${key}${within}`, message })
     }
@@ -153,10 +153,13 @@ function settleCredentials(
     else credentials.set(name, settled)
     const { credentialRule: rule } = context
     if (rule === undefined) continue
+    const { url, proxy } = entry
     for (const [header, reference] of entry.headers) {
-      const message = headerMistake(rule, { reference, url: entry.url }, stored.get(name))
+      const message = referenceMistake(rule, { reference, url }, stored.get(name))
       if (message !== undefined) complain('headers', message, `.${header}`)
     }
+    const message = proxy && referenceMistake(rule, { reference: proxy, url }, stored.get(name))
+    if (message !== undefined) complain('proxy', message)
   }
   return { credentials, mistakes }
 }

@@ -1,13 +1,13 @@
 /** A catalogue over the network sends no secret of the host anywhere: as no credential, as no header. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { headerMistake } from './credential-rule.ts'
+import { referenceMistake } from './credential-rule.ts'
 
 const url = 'https://vendor.example'
 const rule = { variables: ['LISTED'], folders: ['/run/listed'] }
 
 test('a header over the API refers only to what the settings list', () => {
-  const mistake = (reference: string) => headerMistake(rule, { reference, url }, undefined)
+  const mistake = (reference: string) => referenceMistake(rule, { reference, url }, undefined)
   assert.equal(mistake('plain text'), undefined)
   assert.equal(mistake('env:LISTED'), undefined)
   assert.equal(mistake('file:/run/listed/workspace'), undefined)
@@ -17,11 +17,12 @@ test('a header over the API refers only to what the settings list', () => {
 })
 
 test('a header that the host has set stays with its address', () => {
-  const stored = { url, headers: new Map([['x-workspace', 'env:HOST_ONLY']]) }
+  const stored = { url, headers: new Map([['x-workspace', 'env:HOST_ONLY']]), proxy: 'env:PROXY' }
   const given = { reference: 'env:HOST_ONLY', url }
-  assert.equal(headerMistake(rule, given, stored), undefined)
+  assert.equal(referenceMistake(rule, given, stored), undefined)
+  assert.equal(referenceMistake(rule, { reference: 'env:PROXY', url }, stored), undefined)
   assert.match(
-    headerMistake(rule, { ...given, url: 'https://other.example' }, stored) ?? '',
+    referenceMistake(rule, { ...given, url: 'https://other.example' }, stored) ?? '',
     /only variables/,
   )
 })

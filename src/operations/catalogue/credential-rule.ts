@@ -14,14 +14,15 @@ export interface CredentialRule {
   readonly folders: readonly string[]
 }
 
-/** Returns what is wrong with a reference in the headers of a channel; undefined where nothing is. */
-export function headerMistake(
+/** Returns what is wrong with a reference besides the credential; undefined where nothing is. */
+export function referenceMistake(
   rule: CredentialRule,
   { reference, url }: { readonly reference: string; readonly url: string },
-  stored: Pick<ChannelRow, 'headers' | 'url'> | undefined,
+  stored: Pick<ChannelRow, 'headers' | 'proxy' | 'url'> | undefined,
 ): string | undefined {
   if (!isReference(reference) || isListed(rule, reference)) return undefined
-  const isKept = stored?.url === url && [...stored.headers.values()].includes(reference)
+  const isKept =
+    stored?.url === url && [...stored.headers.values(), stored.proxy].includes(reference)
   return isKept ? undefined : notListed(reference)
 }
 

@@ -7,6 +7,9 @@ import { reviewCatalogue, type Catalogue } from './review.ts'
 
 type Place = Pick<Mistake, 'line' | 'column'>
 
+/** The fields of a channel that may refer to a secret. */
+export type SecretKey = 'credential' | 'headers' | 'proxy'
+
 export type CatalogueFile =
   | {
       readonly kind: 'catalogue'
@@ -14,7 +17,7 @@ export type CatalogueFile =
       readonly catalogue: Catalogue
       readonly mistakes: readonly Mistake[]
       /** Where what a channel tells its vendor stands, by the channel. */
-      readonly places: ReadonlyMap<string, Readonly<Record<'credential' | 'headers', Place>>>
+      readonly places: ReadonlyMap<string, Readonly<Record<SecretKey, Place>>>
     }
   /** The text is not a file that could be checked. */
   | { readonly kind: 'mistakes'; readonly list: readonly Mistake[] }
@@ -33,7 +36,11 @@ export function readCatalogueFile(text: string): CatalogueFile {
     places: new Map(
       [...catalogue.channels.keys()].map((name) => [
         name,
-        { credential: placeOf(name, 'credential'), headers: placeOf(name, 'headers') },
+        {
+          credential: placeOf(name, 'credential'),
+          headers: placeOf(name, 'headers'),
+          proxy: placeOf(name, 'proxy'),
+        },
       ]),
     ),
   }
