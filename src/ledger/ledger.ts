@@ -114,7 +114,7 @@ export interface AttemptRecord {
   readonly durationMs: number
   /** What the client asked for and the channel left out. Absent = nothing. */
   readonly droppedBetas?: readonly string[]
-  /** Why the vendor refused. Absent = it did not, or gave no word that is kept. */
+  /** Why the vendor refused, or ended its stream. Absent = it did not, or gave no word that is kept. */
   readonly reason?: VendorReason
 }
 

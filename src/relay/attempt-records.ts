@@ -4,8 +4,8 @@
  */
 import { reasonOf } from '../formats/vendor-reason.ts'
 import type { AttemptRecord } from '../ledger/ledger.ts'
-import type { Ending } from '../metering/settlement.ts'
 import { statusOf, type AttemptOutcome } from './attempt-outcome.ts'
+import type { Delivered } from './deliver.ts'
 
 interface AttemptTimes {
   readonly channel: string
@@ -33,11 +33,15 @@ export function attemptRecord(outcome: AttemptOutcome, times: AttemptTimes): Att
 /** Returns the list with the end of the stream that was delivered; its attempt is the last one. */
 export function withStreamEnd(
   attempts: readonly AttemptRecord[],
-  ending: Ending,
+  { ending, reason }: Pick<Delivered, 'ending' | 'reason'>,
   durationMs: number,
 ): readonly AttemptRecord[] {
   const last = attempts.at(-1)
   if (last === undefined) return attempts
-  const name = ending === 'upstream_cut' ? 'cut' : last.class
-  return [...attempts.slice(0, -1), { ...last, class: name, durationMs: Math.round(durationMs) }]
+  const end = {
+    class: ending === 'upstream_cut' ? 'cut' : last.class,
+    durationMs: Math.round(durationMs),
+    ...(reason !== undefined && { reason }),
+  }
+  return [...attempts.slice(0, -1), { ...last, ...end }]
 }

@@ -11,6 +11,7 @@ import type { MeterReading, VendorError } from '../formats/answer.ts'
 import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
 import { limitRetryAfter, readRetryAfterMs } from '../formats/rate-headers.ts'
+import { reasonOf, type VendorReason } from '../formats/vendor-reason.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import { exchangeIdHeader, sendReply, type Reply } from '../http/server/reply.ts'
 import type { Ending } from '../metering/settlement.ts'
@@ -37,6 +38,8 @@ export interface Delivered {
   /** The client left before the first byte. */
   readonly isUnseen: boolean
   readonly vendorRequestId: string | undefined
+  /** Of an error by which the vendor ended its stream. Absent = it did not, or gave no word that is kept. */
+  readonly reason?: VendorReason | undefined
   /** Of the gateway's own error, where the client gets one. */
   readonly code: ErrorCode | undefined
   /** Writes the last piece; with `isDurable` false an error in its place. Call once. */
@@ -122,7 +125,7 @@ function deliverStream(
     const isBroken = ending === 'upstream_cut' || ending === 'gateway_cut'
     const { error, isErrorWithheld } = stream.meter
     const isOurs = isBroken && (error === undefined || isErrorWithheld)
-    return isOurs ? reasonOf(ending, isLate()).code : undefined
+    return isOurs ? refusalOfEnd(ending, isLate()).code : undefined
   }
   return new Promise((resolve) => {
     const delivery = new StreamDelivery(
@@ -137,12 +140,13 @@ function deliverStream(
         errorEvent(ending) {
           const shownId = isOwnHead ? undefined : vendorRequestId
           const shape = { format, exchangeId, vendorRequestId: shownId }
-          const error = errorToShow(reasonOf(ending, isLate()), shape)
+          const error = errorToShow(refusalOfEnd(ending, isLate()), shape)
           return operation.errorEvent(error, stream.meter.eventCount)
         },
         onMore: () => onTracePoint?.('mid_stream', exchangeId),
         onEnded(ending, reading) {
           if (reading.isFinal) onTracePoint?.('usage_seen', exchangeId)
+          const { error } = stream.meter
           resolve({
             ending,
             status: head.status,
@@ -150,6 +154,7 @@ function deliverStream(
             reading,
             isUnseen: client.isUnseen,
             vendorRequestId,
+            reason: error && reasonOf(error),
             code: codeOfEnd(ending),
             finish({ isDurable }) {
               delivery.release(isDurable)
@@ -200,7 +205,7 @@ const ownStreamHeaders = Object.entries({
   'cache-control': 'no-cache, no-transform',
 }).flat()
 
-function reasonOf(ending: Ending, isLate: boolean): Refusal {
+function refusalOfEnd(ending: Ending, isLate: boolean): Refusal {
   if (ending !== 'gateway_cut') return brokenStream
   return isLate ? lateStream : stoppedStream
 }

@@ -200,12 +200,12 @@ function settlementFacts(
 }
 
 function attemptsOf(
-  { ending }: Delivered,
+  delivered: Delivered,
   { attempts, stream }: AttemptNotes,
   clock: Clock,
 ): readonly AttemptRecord[] {
   if (stream === undefined) return attempts
-  return withStreamEnd(attempts, ending, clock.monotonic() - stream.startedMs)
+  return withStreamEnd(attempts, delivered, clock.monotonic() - stream.startedMs)
 }
 
 interface Outcome {

@@ -76,6 +76,24 @@ test('what a vendor says of the account is for the operator alone', async () => 
   })
 })
 
+test('an error in the middle of a stream is recorded for the operator alone', async () => {
+  const error = { type: 'overloaded_error', message: `Too much: ${prompt}` }
+  const begun = 'event: message_start\ndata: {"type":"message_start","message":{}}\n\n'
+  gateway.scripted.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`${begun}event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+  })
+  const answer = await gateway.ask({ format: 'messages', isStream: true, prompt })
+  assert.ok(answer.text.startsWith(begun), answer.text)
+  assert.equal(await shownToHolder(answer), null)
+  const shown = await showRequest(gateway.context, { request: idOf(answer) })
+  assert.deepEqual(
+    shown.attempts.map(({ class: name, vendor_error: reason }) => [name, reason]),
+    [['cut', { type: 'overloaded_error', code: null, param: null }]],
+  )
+  assert.ok(!JSON.stringify(shown).includes(prompt))
+})
+
 test('a vendor without words leaves none', async () => {
   const answer = await refused(400, { type: `a ${prompt}`, param: prompt })
   assert.equal(await shownToHolder(answer), null)
