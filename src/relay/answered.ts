@@ -8,10 +8,9 @@ import type { Channel } from '../channels/channel.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
 import { isPassing, outcomes } from '../channels/outcomes.ts'
 import type { Lease } from '../channels/route.ts'
-import { showsSecret } from '../formats/headers.ts'
+import type { VendorError } from '../formats/answer.ts'
 import { readRetryAfterMs, retryAfterOf } from '../formats/rate-headers.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
-import { namesVendorAccount } from '../formats/vendor-error.ts'
 import type { AttemptOutcome, VendorErrorOutcome } from './attempt-outcome.ts'
 import type { AttemptNotes } from './stages.ts'
 
@@ -35,19 +34,20 @@ export type Shown =
       readonly channel: Channel | undefined
     }
 
-type ShownError =
-  | {
-      /** A vendor's own error. */
-      readonly kind: 'passed_error'
-      readonly channel: Channel
-      readonly head: UpstreamHead
-      readonly status: number
-      /** As it came; of an event its envelope, which becomes the body it should have been. */
-      readonly body: Buffer
-      readonly isEvent: boolean
-      readonly isClientFault: boolean
-    }
-  | { readonly kind: 'own_error'; readonly refusal: Refusal }
+type ShownError = PassedError | { readonly kind: 'own_error'; readonly refusal: Refusal }
+
+/** A vendor's own error. */
+interface PassedError {
+  readonly kind: 'passed_error'
+  readonly channel: Channel
+  readonly head: UpstreamHead
+  readonly status: number
+  readonly error: VendorError
+  /** As it came; of an event its envelope, which becomes the body it should have been. */
+  readonly body: Buffer
+  readonly isEvent: boolean
+  readonly isClientFault: boolean
+}
 
 /** An attempt that has come to something. */
 export interface EndedAttempt {
@@ -64,35 +64,34 @@ export function committed({ outcome, lease }: EndedAttempt, nowMs: number): Show
 }
 
 function passError(outcome: VendorErrorOutcome, channel: Channel, nowMs: number): ShownError {
-  const { head, status, body } = outcome
+  const { head, body } = outcome
   if (head.status < 300) return passEvent(outcome, channel, nowMs)
   // A redirect does not answer the request. A refusal of the operator's credential may come as a page
   // of a proxy in front of the vendor. For both the client gets an error of ours.
   if (head.status < 400 || accountStatuses.has(head.status))
     return ownError('relay.upstream_failed')
   const isClientFault = isFaultOfClient(outcome)
-  const text = body?.readable.toString('latin1') ?? ''
-  const isPrivate = showsSecret(text, channel.secrets)
-  if (body === undefined || isPrivate || (!isClientFault && namesVendorAccount(text)))
-    return inPlaceOf(outcome, nowMs)
-  const isEvent = false
-  return { kind: 'passed_error', channel, head, status, body: body.bytes, isEvent, isClientFault }
+  const isPrivate = outcome.showsSecret || (!isClientFault && outcome.namesAccount)
+  if (body === undefined || isPrivate) return inPlaceOf(outcome, nowMs)
+  return passed(outcome, channel, { body: body.bytes, isEvent: false, isClientFault })
 }
 
 /** Passes on an error that came as the first event of a 200 stream where the client caused it. */
 function passEvent(outcome: VendorErrorOutcome, channel: Channel, nowMs: number): ShownError {
-  const { head, status, error } = outcome
-  const envelope = outcome.body?.bytes
-  const message = error.message ?? ''
-  const isPrivate = [message, envelope?.toString('latin1') ?? ''].some(
-    (text) => namesVendorAccount(text) || showsSecret(text, channel.secrets),
-  )
+  const { body, error } = outcome
+  const isPrivate = outcome.showsSecret || outcome.namesAccount
   if (!isFaultOfClient(outcome) || isPrivate) return inPlaceOf(outcome, nowMs)
-  if (envelope !== undefined) {
-    const event = { isEvent: true, isClientFault: true }
-    return { kind: 'passed_error', channel, head, status, body: envelope, ...event }
-  }
-  return { kind: 'own_error', refusal: refuse('relay.request_invalid', message) }
+  if (body !== undefined)
+    return passed(outcome, channel, { body: body.bytes, isEvent: true, isClientFault: true })
+  return { kind: 'own_error', refusal: refuse('relay.request_invalid', error.message ?? '') }
+}
+
+function passed(
+  { head, status, error }: VendorErrorOutcome,
+  channel: Channel,
+  shown: Pick<PassedError, 'body' | 'isEvent' | 'isClientFault'>,
+): PassedError {
+  return { kind: 'passed_error', channel, head, status, error, ...shown }
 }
 
 /** An error of ours for a vendor's that cannot be shown; how long to wait is the vendor's word. */

@@ -49,8 +49,8 @@ function classOf(status: number, body: string): OutcomeClass {
     isEndAnnounced: true,
     header: () => undefined,
   }
-  const parts = { format: chatFormat, operation: responsesCreate }
-  return readErrorAnswer(head, Buffer.from(body), parts).class
+  const context = { head, format: chatFormat, operation: responsesCreate, secrets: [] }
+  return readErrorAnswer(Buffer.from(body), context).class
 }
 
 test('an example of each error of a vendor has the class that the table has a row for', () => {

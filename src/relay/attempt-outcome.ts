@@ -2,13 +2,20 @@
  * What one attempt on one channel can come to, and how a vendor's error becomes an outcome. Also what a
  * stream past its commit point offers to the stage that delivers it. Pure.
  */
-import type { MeterReading, StreamMeter, VendorError } from '../formats/answer.ts'
+import type { Secret } from '../base/secret.ts'
+import type {
+  AnswerEdges,
+  AnswerReading,
+  MeterReading,
+  StreamMeter,
+  VendorError,
+} from '../formats/answer.ts'
 import type { BrokenClass } from '../channels/outcomes.ts'
-import type { UpstreamFault } from '../formats/format.ts'
-import { unreadError } from '../formats/vendor-error.ts'
+import type { Format, RequestFacts, UpstreamFault, VendorOperation } from '../formats/format.ts'
+import { showsSecret } from '../formats/headers.ts'
+import { namesVendorAccount, unreadError } from '../formats/vendor-error.ts'
 import { readableBody } from '../http/client/content-encoding.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
-import type { Admitted } from './stages.ts'
 
 /** Takes the rest of a committed stream. */
 export interface StreamReceiver {
@@ -63,15 +70,28 @@ export type AttemptOutcome =
   | { readonly kind: 'client_left'; readonly class: 'client_left' }
 
 /** The vendor answered with an error status, or with an error as a stream's first event. */
-export interface VendorErrorOutcome {
+export interface VendorErrorOutcome extends ReadError {
   readonly kind: 'vendor_error'
   readonly head: UpstreamHead
+}
+
+/** What is read of a vendor's error. */
+interface ReadError {
   readonly status: number
   /** Of an event its envelope. Undefined where nothing can be shown. */
   readonly body: ErrorBody | undefined
   readonly error: VendorError
   readonly class: UpstreamFault
+  /** It names the operator's account at the vendor. */
+  readonly namesAccount: boolean
+  /** It shows a secret of the channel. */
+  readonly showsSecret: boolean
 }
+
+/** What a body that was collected says. */
+export type CollectedReading =
+  | Extract<AnswerReading, { kind: 'answer' | 'not_the_format' }>
+  | (ReadError & { readonly kind: 'vendor_error' })
 
 /** Whether it is an answer for the client, whole or begun. */
 export function isAnswer({ class: name }: AttemptOutcome): boolean {
@@ -84,17 +104,57 @@ export function statusOf(outcome: AttemptOutcome): number | null {
   return outcome.kind === 'vendor_error' ? outcome.status : null
 }
 
+export function isGood({ status }: UpstreamHead): boolean {
+  return status >= 200 && status <= 299
+}
+
+/** What reading an answer depends on beside its bytes. */
+export interface AnswerContext {
+  readonly head: UpstreamHead
+  readonly format: Format
+  readonly operation: VendorOperation
+  readonly facts: RequestFacts
+  /** Of the channel. */
+  readonly secrets: readonly Secret[]
+}
+
+/** Reads a whole body, in a time that follows its size. */
+export function readCollected(body: Buffer, context: AnswerContext): CollectedReading {
+  if (!isGood(context.head)) return readErrorAnswer(body, context)
+  return ofAnswer(context.operation.readAnswer(body, context.facts), context)
+}
+
+/** As `readCollected`, of the edges of an answer; undefined where all of it must be read. */
+export function readCollectedEdges(
+  edges: AnswerEdges,
+  context: AnswerContext,
+): CollectedReading | undefined {
+  const answer = isGood(context.head) ? context.operation.readEdges?.(edges) : undefined
+  return answer && ofAnswer(answer, context)
+}
+
+function ofAnswer(answer: AnswerReading, context: AnswerContext): CollectedReading {
+  return answer.kind === 'error' ? readErrorEvent(answer, context) : answer
+}
+
 /** Reads an error answer. `bytes` is undefined where the body was too large to be kept. */
 export function readErrorAnswer(
-  head: UpstreamHead,
   bytes: Buffer | undefined,
-  { format, operation }: Pick<Admitted, 'format' | 'operation'>,
-): VendorErrorOutcome {
+  context: Omit<AnswerContext, 'facts'>,
+): ReadError & { readonly kind: 'vendor_error' } {
+  const { head, format, operation } = context
   const { status } = head
   const body = readErrorBody(head, bytes)
   const error = body === undefined ? unreadError : format.readError(body.readable)
   const fault = operation.classify({ status, retryAfter: head.header('retry-after') }, error)
-  return { kind: 'vendor_error', class: fault, head, status, body, error }
+  return {
+    kind: 'vendor_error',
+    class: fault,
+    status,
+    body,
+    error,
+    ...shownIn(body, error, context),
+  }
 }
 
 interface ReportedError {
@@ -105,14 +165,20 @@ interface ReportedError {
 
 /** Reads an error that the vendor reports with status 200, as an event or as an answer. */
 export function readErrorEvent(
-  head: UpstreamHead,
   { error, errorEnvelope }: ReportedError,
-  { format }: Pick<Admitted, 'format'>,
-): VendorErrorOutcome {
-  const { fault, status } = format.classifyEvent(error)
+  context: Pick<AnswerContext, 'head' | 'format' | 'secrets'>,
+): ReadError & { readonly kind: 'vendor_error' } {
+  const { fault, status } = context.format.classifyEvent(error)
   const bytes = errorEnvelope === undefined ? undefined : Buffer.from(errorEnvelope)
-  const body = readErrorBody(head, bytes)
-  return { kind: 'vendor_error', class: fault, head, status, body, error }
+  const body = readErrorBody(context.head, bytes)
+  return {
+    kind: 'vendor_error',
+    class: fault,
+    status,
+    body,
+    error,
+    ...shownIn(body, error, context),
+  }
 }
 
 /** A body that the gateway cannot read is not shown either: it could name the operator's account. */
@@ -120,4 +186,16 @@ function readErrorBody(head: UpstreamHead, bytes: Buffer | undefined): ErrorBody
   if (bytes === undefined) return undefined
   const readable = readableBody(bytes, head.header('content-encoding'))
   return readable === undefined ? undefined : { bytes, readable }
+}
+
+function shownIn(
+  body: ErrorBody | undefined,
+  { message = '' }: VendorError,
+  { secrets }: Pick<AnswerContext, 'secrets'>,
+): Pick<ReadError, 'namesAccount' | 'showsSecret'> {
+  const texts = [message, body?.readable.toString('latin1') ?? '']
+  return {
+    namesAccount: texts.some(namesVendorAccount),
+    showsSecret: texts.some((text) => showsSecret(text, secrets)),
+  }
 }

@@ -12,8 +12,7 @@ import { unwatched, type Watched } from '../base/watchdog.ts'
 import type { Channel } from '../channels/channel.ts'
 import { classOfFailure, type BrokenClass } from '../channels/outcomes.ts'
 import type { Lease } from '../channels/route.ts'
-import { edgesOf } from '../formats/answer-edges.ts'
-import type { AnswerReading, StreamMeter } from '../formats/answer.ts'
+import type { StreamMeter } from '../formats/answer.ts'
 import { withoutSecrets } from '../formats/headers.ts'
 import { isIdentity } from '../http/client/content-encoding.ts'
 import { sendDecoding } from '../http/client/decoded-answer.ts'
@@ -26,9 +25,12 @@ import {
   type UpstreamReceiver,
   type UpstreamRequest,
 } from '../http/client/upstream.ts'
+import type { ReadAnswer } from './answer-reader.ts'
 import {
+  isGood,
   readErrorAnswer,
   readErrorEvent,
+  type AnswerContext,
   type AttemptOutcome,
   type LiveStream,
   type StreamReceiver,
@@ -38,7 +40,7 @@ import type { Admitted, RelayServices } from './stages.ts'
 
 export type AttemptServices = Pick<
   RelayServices,
-  'clock' | 'upstream' | 'watchdog' | 'settings' | 'onTracePoint'
+  'answers' | 'clock' | 'upstream' | 'watchdog' | 'settings' | 'onTracePoint'
 >
 
 export interface AttemptRequest {
@@ -54,9 +56,6 @@ export type Outgoing = UpstreamRequest
 
 /** The most bytes before the first event. An endless run of pings and comments is no answer. */
 const beginningBytesMax = 1_048_576
-
-/** An answer up to this size is parsed as a whole: that takes about two milliseconds. */
-const parsedBytesMax = 262_144
 
 export function makeAttempt(
   request: AttemptRequest,
@@ -257,51 +256,57 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       return
     }
     this.#kept = []
-    if (this.#head === undefined || isGood(this.#head)) this.#break('too_large')
+    const context = this.#context()
+    if (context === undefined || isGood(context.head)) this.#break('too_large')
     else {
       this.#call?.abort()
-      this.#settle(readErrorAnswer(this.#head, undefined, this.#request.admitted))
+      this.#settle({ ...readErrorAnswer(undefined, context), head: context.head })
     }
   }
 
   #finishCollected(): void {
-    const head = this.#head
-    if (head === undefined || this.#resolve === undefined) return
-    const { admitted } = this.#request
-    if (!isGood(head)) {
-      this.#settle(readErrorAnswer(head, this.#joinKept(), admitted))
-      return
-    }
+    const context = this.#context()
+    if (context === undefined || this.#resolve === undefined) return
     const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
-    const answer = this.#readCollected()
-    const body = this.#kept
-    if (answer.kind === 'not_the_format') this.#break('not_the_format')
-    else if (answer.kind === 'error') this.#settle(readErrorEvent(head, answer, admitted))
+    const { accountId } = this.#request.admitted.principal
+    const read = this.#services.answers.read({ accountId, pieces: this.#kept, context })
+    this.#kept = []
+    if (!(read instanceof Promise)) return this.#judgeCollected(read, firstEventMs)
+    // The vendor has done its part, and the reader limits its own time.
+    this.#stopWatching()
+    read.then(
+      (result) => this.#judgeCollected(result, firstEventMs),
+      () => this.#break('too_large'),
+    )
+  }
+
+  /** `read` is undefined where the gateway could not read it, which says nothing of the vendor. */
+  #judgeCollected(read: ReadAnswer | undefined, firstEventMs: number): void {
+    const head = this.#head
+    if (read === undefined || head === undefined) return this.#break('too_large')
+    const { reading, body } = read
+    if (reading.kind === 'not_the_format') this.#break('not_the_format')
+    else if (reading.kind === 'vendor_error') this.#settle({ ...reading, head })
     else {
-      const { reading } = answer
-      this.#settle({ kind: 'whole', class: 'answered', head, body, reading, firstEventMs })
+      const answer = { head, body, reading: reading.reading, firstEventMs }
+      this.#settle({ kind: 'whole', class: 'answered', ...answer })
     }
   }
 
-  /** A large answer is neither copied nor parsed as a whole where its operation can do without. */
-  #readCollected(): AnswerReading {
-    const { operation, facts } = this.#request.admitted
-    const isLarge = this.#keptBytes > parsedBytesMax
-    const read = isLarge ? operation.readEdges?.(edgesOf(this.#kept)) : undefined
-    return read ?? operation.readAnswer(this.#joinKept(), facts)
-  }
-
-  #joinKept(): Buffer {
-    const [first = Buffer.alloc(0), ...others] = this.#kept
-    const body = others.length === 0 ? first : Buffer.concat(this.#kept)
-    this.#kept = [body]
-    return body
+  /** What the answer is read by; undefined before its head. */
+  #context(): AnswerContext | undefined {
+    const head = this.#head
+    if (head === undefined) return undefined
+    const { admitted, lease } = this.#request
+    const { format, operation, facts } = admitted
+    return { head, format, operation, facts, secrets: lease.channel.secrets }
   }
 
   /** Settles where the kept bytes reach the commit point, or show an error that came first. */
   #judgeStart(meter: StreamMeter): void {
-    const head = this.#head
-    if (head === undefined) return
+    const context = this.#context()
+    if (context === undefined) return
+    const { head } = context
     const { error, errorEnvelope } = meter
     // No client could be told of it, and what came before says only that the vendor worked.
     const hasFailed = meter.isErrorWithheld && !meter.reading().hasOutput
@@ -312,7 +317,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     }
     if (error === undefined) return
     this.#call?.abort()
-    this.#settle(readErrorEvent(head, { error, errorEnvelope }, this.#request.admitted))
+    this.#settle({ ...readErrorEvent({ error, errorEnvelope }, context), head })
   }
 
   #isBegun(meter: StreamMeter): boolean {
@@ -358,9 +363,13 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const resolve = this.#resolve
     if (resolve === undefined) return
     this.#resolve = undefined
+    this.#stopWatching()
+    resolve(outcome)
+  }
+
+  #stopWatching(): void {
     this.#services.watchdog.unwatch(this)
     this.#request.client.watcher = undefined
-    resolve(outcome)
   }
 
   // --- after the commit point ---
@@ -384,8 +393,4 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 function hideSecrets(head: UpstreamHead, { secrets }: Channel): UpstreamHead {
   const rawHeaders = withoutSecrets(head.rawHeaders, secrets)
   return rawHeaders === head.rawHeaders ? head : new ReceivedHead({ ...head, rawHeaders })
-}
-
-function isGood({ status }: UpstreamHead): boolean {
-  return status >= 200 && status <= 299
 }

@@ -5,7 +5,6 @@ import { ManualClock } from '../../test/support/manual-clock.ts'
 import type { ForwardedOperation } from '../formats/format.ts'
 import { messagesCreate } from '../formats/messages/index.ts'
 import { createBodyReader, smallBodyBytesMax, type BodyReader } from './body-reader.ts'
-import type { BodyAnswer, BodyQuestion } from './body-thread.ts'
 
 const plain = '{"model":"m","max_tokens":5,"messages":[1]}'
 
@@ -30,45 +29,6 @@ function unread(bytes: Buffer, changes: { readonly accountId?: string; isGone?: 
     isGone: () => false,
     ...changes,
   }
-}
-
-/** A thread that answers when the test says so. */
-function startScripted(t: TestContext) {
-  const asked: (BodyQuestion & PromiseWithResolvers<BodyAnswer>)[] = []
-  const lost: unknown[] = []
-  const thread = {
-    lose: (error: Error): void => assert.fail(String(error)),
-    openCount: 0,
-    closeCount: 0,
-  }
-  const clock = new ManualClock()
-  const reader = createBodyReader({
-    clock,
-    onThreadLost: (error) => void lost.push(error),
-    openThread(onLost) {
-      thread.openCount++
-      thread.lose = (error) => {
-        onLost(error)
-        for (const { reject } of asked) reject(error)
-      }
-      return {
-        ask(question) {
-          const answered = Promise.withResolvers<BodyAnswer>()
-          asked.push({ ...question, ...answered })
-          return answered.promise
-        },
-        end: () => Promise.resolve(thread.closeCount++),
-      }
-    },
-  })
-  t.after(() => reader.close())
-  const read = (accountId: string, isGone = () => false) =>
-    Promise.resolve(reader.read(unread(bodyOf(smallBodyBytesMax + 1), { accountId, isGone })))
-  const answer = (index: number): void => {
-    const { bytes, resolve } = asked[index] ?? assert.fail('not asked')
-    resolve({ bytes, facts: { kind: 'fault', message: `answer ${index}` } })
-  }
-  return { asked, lost, thread, clock, read, answer }
 }
 
 function startReal(t: TestContext): BodyReader {
@@ -98,52 +58,10 @@ test('a small body is parsed at once, a large one on the thread, with the same r
   assert.match(refused.facts.message, /not valid JSON/)
 })
 
-test('of each account one large body is with the thread', async (t) => {
-  const { asked, read, answer } = startScripted(t)
-  const [first, second] = [read('acc_1'), read('acc_1')]
-  const other = read('acc_2')
-  await new Promise(setImmediate)
-  assert.equal(asked.length, 2, 'the first body of each account')
-  answer(1)
-  assert.ok((await other) !== undefined)
-  assert.equal(asked.length, 2)
-  answer(0)
-  await first
-  await new Promise(setImmediate)
-  assert.equal(asked.length, 3)
-  answer(2)
-  const { facts } = (await second) ?? assert.fail('not read')
-  assert.deepEqual(facts, { kind: 'fault', message: 'answer 2' })
-})
-
 test('a body whose client has left is not parsed', async (t) => {
-  const { asked, read } = startScripted(t)
-  assert.equal(await read('acc_1', () => true), undefined)
-  assert.equal(asked.length, 0)
-})
-
-test('a lost thread is reported, its bodies are not read, and the next one starts another', async (t) => {
-  const { thread, lost, asked, read, answer } = startScripted(t)
-  const [one, two] = [read('acc_1'), read('acc_2')]
-  await new Promise(setImmediate)
-  thread.lose(new Error('out of memory'))
-  assert.deepEqual(await Promise.all([one, two]), [undefined, undefined])
-  assert.equal(lost.length, 1)
-  const next = read('acc_1')
-  await new Promise(setImmediate)
-  assert.equal(thread.openCount, 2)
-  answer(asked.length - 1)
-  assert.ok((await next) !== undefined)
-})
-
-test('a thread without work ends after a while', async (t) => {
-  const { thread, clock, read, answer } = startScripted(t)
-  const reading = read('acc_1')
-  await new Promise(setImmediate)
-  clock.advance(60_000)
-  assert.equal(thread.closeCount, 0, 'it has work')
-  answer(0)
-  await reading
-  clock.advance(30_000)
-  assert.equal(thread.closeCount, 1)
+  const reader = startReal(t)
+  const bytes = bodyOf(smallBodyBytesMax + 1)
+  const gone = unread(bytes, { isGone: () => true })
+  assert.equal(await reader.read(gone), undefined)
+  assert.equal(bytes.length, smallBodyBytesMax + 1, 'its bytes have not moved')
 })

@@ -1,10 +1,11 @@
 /**
  * Parses request bodies: a small one at once, a large one on a thread, so that no body keeps the event loop.
- * Invariant: of each account at most one large body is with the thread, so that an account that sends many
+ * Invariant: of each account at most one large body waits for the thread, so that an account that sends many
  * does not keep the others waiting.
  */
-import type { Clock, Timer } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
+import { SharedThread } from '../base/shared-thread.ts'
 import { startService, type ThreadService } from '../base/thread.ts'
 import type {
   FormatName,
@@ -39,112 +40,53 @@ export interface BodyReader {
   close(): Promise<void>
 }
 
-type BodyThread = ThreadService<BodyQuestion, BodyAnswer>
-
 export interface BodyReaderOptions {
   readonly clock: Clock
   /** Called once for each thread that died unexpectedly. */
   readonly onThreadLost: (error: unknown) => void
   /** Tests replace it. */
-  readonly openThread?: (onLost: (error: unknown) => void) => BodyThread
+  readonly openThread?: (
+    onLost: (error: unknown) => void,
+  ) => ThreadService<BodyQuestion, BodyAnswer>
 }
 
 /** Enough for the worst body of 32 MiB, which needs a third of it. */
 const threadHeapMb = 1_024
-/** A thread without work gives its memory back after this time. */
-const idleMs = 30_000
 
-export function createBodyReader(options: BodyReaderOptions): BodyReader {
-  return new ThreadedReader(options)
-}
+export function createBodyReader({
+  clock,
+  onThreadLost: onLost,
+  openThread: open = openWorker,
+}: BodyReaderOptions): BodyReader {
+  const thread = new SharedThread({ clock, open, onLost })
 
-class ThreadedReader implements BodyReader {
-  readonly #options: BodyReaderOptions
-  /** By account: resolves when its last large body has been read. */
-  readonly #turns = new Map<string, Promise<unknown>>()
-  #thread: BodyThread | undefined
-  #idle: Timer | undefined
-  #askedCount = 0
-  #isClosed = false
-
-  constructor(options: BodyReaderOptions) {
-    this.#options = options
-  }
-
-  read(body: UnreadBody): ReadBody | Promise<ReadBody | undefined> {
-    const { accountId, bytes, operation, options } = body
-    if (bytes.length <= smallBodyBytesMax)
-      return { bytes, facts: operation.readRequest(bytes, options) }
-    const ask = (): Promise<ReadBody | undefined> => this.#ask(body)
-    const turn = this.#turns.get(accountId) ?? Promise.resolve()
-    const reading = turn.then(ask, ask)
-    this.#turns.set(accountId, reading)
-    return reading.finally(() => {
-      if (this.#turns.get(accountId) === reading) this.#turns.delete(accountId)
-    })
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.#idle?.cancel()
-    const thread = this.#thread
-    this.#thread = undefined
-    await thread?.end()
-  }
-
-  async #ask({
-    format,
-    operation,
-    bytes,
-    options,
-    isGone,
-  }: UnreadBody): Promise<ReadBody | undefined> {
-    if (this.#isClosed || isGone()) return undefined
-    const { buffer } = bytes
+  async function readApart(body: UnreadBody): Promise<ReadBody | undefined> {
+    const { format, operation, bytes, options } = body
+    const { buffer, byteOffset, byteLength } = bytes
     invariant(buffer instanceof ArrayBuffer, 'a large body has memory of its own')
-    const view = new Uint8Array(buffer, bytes.byteOffset, bytes.byteLength)
+    const view = new Uint8Array(buffer, byteOffset, byteLength)
     const question = { format, operation: operation.name, bytes: view, options }
-    const answer = await this.#askThread(question)
-    if (answer === undefined) return undefined
-    const { byteOffset, byteLength } = answer.bytes
-    return { bytes: Buffer.from(answer.bytes.buffer, byteOffset, byteLength), facts: answer.facts }
+    const asking = { question, moved: [buffer] }
+    const answer = await thread.ask(body.accountId, () => (body.isGone() ? undefined : asking))
+    return answer && { bytes: bufferOf(answer.bytes), facts: answer.facts }
   }
 
-  /** Undefined where the thread is lost, which is reported, or ended. */
-  async #askThread(question: BodyQuestion): Promise<BodyAnswer | undefined> {
-    this.#idle?.cancel()
-    const thread = (this.#thread ??= this.#open())
-    this.#askedCount++
-    try {
-      return await thread.ask(question, [question.bytes.buffer])
-    } catch (error) {
-      if (this.#thread === thread) throw error
-      return undefined
-    } finally {
-      this.#askedCount--
-      if (this.#askedCount === 0) this.#endWhenIdle()
-    }
-  }
-
-  #open(): BodyThread {
-    const { openThread = openWorker, onThreadLost } = this.#options
-    return openThread((error) => {
-      this.#thread = undefined
-      onThreadLost(error)
-    })
-  }
-
-  #endWhenIdle(): void {
-    if (this.#thread === undefined) return
-    this.#idle = this.#options.clock.after(idleMs, () => {
-      const thread = this.#thread
-      this.#thread = undefined
-      void thread?.end()
-    })
+  return {
+    read(body) {
+      const { bytes, operation, options } = body
+      if (bytes.length > smallBodyBytesMax) return readApart(body)
+      return { bytes, facts: operation.readRequest(bytes, options) }
+    },
+    close: () => thread.close(),
   }
 }
 
-function openWorker(onLost: (error: unknown) => void): BodyThread {
+/** Returns the same memory, which has crossed from a thread. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+function openWorker(onLost: (error: unknown) => void): ThreadService<BodyQuestion, BodyAnswer> {
   const url = new URL('./body-thread.ts', import.meta.url)
   return startService(url, { heapMbMax: threadHeapMb, onLost })
 }

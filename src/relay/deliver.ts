@@ -262,7 +262,7 @@ function deliverVendorError(
   answered: Extract<Answered, { kind: 'passed_error' }>,
   services: DeliverServices,
 ): Delivered {
-  const { head, status, body, channel, isClientFault, isEvent } = answered
+  const { head, status, error, body, channel, isClientFault, isEvent } = answered
   const { format, exchangeId } = admitted
   const vendorRequestId = head.header(format.requestIdHeader)
   return {
@@ -273,7 +273,7 @@ function deliverVendorError(
     vendorRequestId,
     finish() {
       if (admitted.response.isHeadWritten) {
-        breakOffWith(admitted, refusalOf(status, format.readError(body)))
+        breakOffWith(admitted, refusalOf(status, error))
         return
       }
       const headers = answerHeaders(admitted, head, services)

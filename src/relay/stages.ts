@@ -33,6 +33,7 @@ import type { CutPolicy } from '../metering/settlement.ts'
 import type { TokenCounter } from '../metering/token-counter.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import type { ExchangeTrace, Traces } from '../telemetry/traces.ts'
+import type { AnswerReader } from './answer-reader.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { RecordedAddress } from './client-facts.ts'
 
@@ -48,6 +49,7 @@ export interface RelayServices {
   readonly freeExchanges: FreeExchanges
   readonly answerStates: AnswerStates
   readonly bodies: BodyReader
+  readonly answers: AnswerReader
   readonly tokenCounter: TokenCounter
   readonly openRoute: OpenRoute
   /** What the counts of answers show about channels. */

@@ -53,7 +53,8 @@ const whole: AttemptOutcome = {
 
 function vendorError(fault: UpstreamFault): VendorErrorOutcome {
   const error = { type: undefined, code: undefined, message: undefined }
-  return { kind: 'vendor_error', head, status: 500, body: undefined, error, class: fault }
+  const shown = { body: undefined, namesAccount: false, showsSecret: false }
+  return { kind: 'vendor_error', head, status: 500, error, class: fault, ...shown }
 }
 
 function broken(name: BrokenClass, facts: { isUnsent?: boolean; isStale?: boolean } = {}) {

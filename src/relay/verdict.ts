@@ -50,11 +50,15 @@ export function judge(outcome: AttemptOutcome, context: VerdictContext): Verdict
   }
 }
 
+/** A refusal names a field at its beginning; what follows quotes the client. */
+const searchedBytesMax = 1_048_576
+
 /** Some vendors refuse the whole request for it. It may also be the client whom the vendor quotes. */
 function refusesAddition(outcome: AttemptOutcome, { addedField }: VerdictContext): boolean {
   if (addedField === undefined || outcome.kind !== 'vendor_error') return false
   const isRefused = outcome.class === 'client' || outcome.class === 'model_dependent'
-  return isRefused && outcome.body?.readable.includes(addedField) === true
+  const beginning = outcome.body?.readable.subarray(0, searchedBytesMax)
+  return isRefused && beginning?.includes(addedField) === true
 }
 
 /** What follows from a row before the commit point. */
