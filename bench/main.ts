@@ -155,7 +155,7 @@ async function runAndReport(
   console.log(report)
   if (profileFolder !== undefined) printProfiles(profileFolder)
   if (plan.isWritten) {
-    const paths = [writeReport(root, report), writeFigures(root, figures)]
+    const paths = [writeReport(root, report, 'instant'), writeFigures(root, figures, 'instant')]
     console.error(`bench: written: ${paths.join(', ')}`)
   }
   return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
@@ -170,7 +170,7 @@ async function runSlow(commandLine: readonly string[], setting: BenchmarkSetting
   if (plan.isWritten) {
     const paths = [
       writeReport(root, report, 'slow'),
-      writeFigures(root, figures, 'slow-'),
+      writeFigures(root, figures, 'slow'),
       writePicture(root, figures),
     ]
     console.error(`bench: written: ${paths.filter((path) => path !== undefined).join(', ')}`)

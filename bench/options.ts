@@ -151,7 +151,7 @@ export interface Plan {
   readonly console: ConsolePlan
   readonly processes: ProcessesPlan
   readonly soak: SoakPlan
-  /** Writes the report into the documentation and keeps the figures. */
+  /** Keeps the report, and its figures, in bench/results/. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
 }
@@ -173,7 +173,7 @@ export const usageText = `npm run bench -- [options]
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
   --profile                        keep a CPU profile of the gateway and print its slowest functions
-  --write                          put the table into docs/performance.md, the figures into bench/results/
+  --write                          put tables and figures into bench/results/
 `
 
 const quickProxies: readonly GivenProxyName[] = ['nginx', 'haproxy', 'turnpike', 'portkey']

@@ -1,10 +1,10 @@
 /**
  * `npm run test:sim`: the simulation of channel health. Without options it runs the short volume and the
- * properties, from a new seed each time; `--full` runs the volume behind the table in docs/reliability.md,
+ * properties, from a new seed each time; `--full` runs the volume behind bench/results/channels.md,
  * and `--write` writes that table. `SEED=7` repeats one run; `--only=outage` runs one scenario.
  */
 import { randomInt } from 'node:crypto'
-import { run, runNode } from './runtime.mjs'
+import { runNode } from './runtime.mjs'
 
 const options = process.argv.slice(2)
 if (options.length === 0 && !process.env.SEED) {
@@ -15,5 +15,3 @@ process.exitCode =
   options.length > 0
     ? await runNode(['test/simulation/channels/table.ts', ...options])
     : await runNode(['--test', 'test/simulation/channels/*.test.ts'])
-if (options.includes('--write'))
-  await run('prettier', ['--write', '--log-level', 'warn', 'docs/reliability.md'])

@@ -1,7 +1,7 @@
 /**
  * `npm run test:torture`: fault-injection tests that break clients, gateways, databases and vendors under
  * load and then audit the ledger. `--cycles=20` multiplies the volume of `npm test`, `--only=postgres` runs
- * one part, `SEED=7` draws another order of faults, `--write` writes the volumes to docs/torture.md.
+ * one part, `SEED=7` draws another order of faults, `--write` writes the volumes to docs/reliability.md.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,12 +49,12 @@ const table = [
 process.stdout.write(`${table}\n`)
 
 if (options.includes('--write') && process.exitCode === 0) {
-  const page = join(root, 'docs/torture.md')
+  const page = join(root, 'docs/reliability.md')
   const text = readFileSync(page, 'utf8')
   const between = /(<!-- volumes: begin -->)[^]*(<!-- volumes: end -->)/
   writeFileSync(
     page,
     text.replace(between, (_, begin, end) => `${begin}\n\n${table}\n\n${end}`),
   )
-  await run('prettier', ['--write', '--log-level', 'warn', 'docs/torture.md'])
+  await run('prettier', ['--write', '--log-level', 'warn', 'docs/reliability.md'])
 }

@@ -1,8 +1,8 @@
 /**
- * Lays out Markdown tables as the formatter of this project does, and writes a report and its figures to
- * their places: the report between two marks in docs/performance.md, the figures as JSON in bench/results/.
+ * Lays out Markdown tables as the formatter of this project does, and keeps the last report of each kind in
+ * bench/results/, some with their figures as JSON beside it.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Machine } from '../machine.ts'
 
@@ -46,10 +46,10 @@ export function formatRatio(value: number): string {
   return Number.isFinite(value) ? `${value.toFixed(2)} ×` : '–'
 }
 
-/** The reports in the documentation, each between its own marks. */
+/** The kinds of report. Each has one file, which the next run of the same kind replaces. */
 export type ReportName =
   | 'slow'
-  | 'bench'
+  | 'instant'
   | 'growth'
   | 'stores'
   | 'bodies'
@@ -60,36 +60,22 @@ export type ReportName =
   | 'processes'
   | 'soak'
 
-export function writeReport(root: string, report: string, name: ReportName = 'bench'): string {
-  const path = join(root, 'docs', 'performance.md')
-  writeFileSync(path, replaceBetweenMarks(readFileSync(path, 'utf8'), report, name))
-  return path
+export function writeReport(root: string, report: string, name: ReportName): string {
+  return writeResult(root, `${name}.md`, `# ${name}\n\n${report.trimEnd()}\n`)
 }
 
-/** Returns the text with the report replaced; everything outside the marks stays unchanged. */
-export function replaceBetweenMarks(
-  text: string,
-  report: string,
-  name: ReportName = 'bench',
-): string {
-  const beginMark = `<!-- ${name}:begin -->`
-  const endMark = `<!-- ${name}:end -->`
-  const begin = text.indexOf(beginMark)
-  const end = text.indexOf(endMark)
-  if (begin < 0 || end < begin) throw new Error(`${beginMark} and ${endMark} are not in the text`)
-  return `${text.slice(0, begin)}${beginMark}\n\n${report}\n${text.slice(end)}`
-}
-
-/** `part` is the beginning of the file's name. */
 export function writeFigures(
   root: string,
   figures: { readonly machine: Machine },
-  part = '',
+  name: ReportName,
 ): string {
+  return writeResult(root, `${name}.json`, JSON.stringify(figures, undefined, 2) + '\n')
+}
+
+function writeResult(root: string, file: string, text: string): string {
   const folder = join(root, 'bench', 'results')
   mkdirSync(folder, { recursive: true })
-  const time = figures.machine.date.replaceAll(/[^0-9]/g, '')
-  const path = join(folder, `${part}${time}-${figures.machine.commit.replaceAll(' ', '-')}.json`)
-  writeFileSync(path, JSON.stringify(figures, undefined, 2) + '\n')
+  const path = join(folder, file)
+  writeFileSync(path, text)
   return path
 }

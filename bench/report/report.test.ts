@@ -1,9 +1,12 @@
-/** Tests of the report of a run: medians, ratios, tables, and its place in the documentation. */
+/** Tests of the report of a run: medians, ratios, tables, and the file that keeps it. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Figures, RequestRound, StreamRound } from '../measure/figures.ts'
 import { compareWithBaseline } from './aims.ts'
-import { formatFigure, formatRatio, formatTable, replaceBetweenMarks } from './document.ts'
+import { formatFigure, formatRatio, formatTable, writeFigures, writeReport } from './document.ts'
 import { formatReport } from './markdown.ts'
 import { summarize } from './summary.ts'
 
@@ -132,12 +135,20 @@ test('prints the command, the versions, the tables and wrong money', () => {
   assert.match(report, /- right: one charge each\n- \*\*WRONG\*\*: a lost charge\n/)
 })
 
-test('replaces the old report and changes nothing else', () => {
-  const text = 'before\n<!-- bench:begin -->\n\nold\n<!-- bench:end -->\nafter\n'
-  const once = replaceBetweenMarks(text, 'new\n')
-  assert.equal(once, 'before\n<!-- bench:begin -->\n\nnew\n\n<!-- bench:end -->\nafter\n')
-  assert.equal(replaceBetweenMarks(once, 'new\n'), once)
-  assert.throws(() => replaceBetweenMarks('no marks', 'new'), /are not in the text/)
+test('keeps the last report of a kind, with its figures', () => {
+  const root = mkdtempSync(join(tmpdir(), 'turnpike-results-'))
+  try {
+    writeReport(root, 'old\n', 'slow')
+    writeReport(root, 'of streams\n', 'instant')
+    const path = writeReport(root, 'new\n\n', 'slow')
+    assert.equal(readFileSync(path, 'utf8'), '# slow\n\nnew\n')
+    const kept = JSON.parse(readFileSync(writeFigures(root, figures, 'slow'), 'utf8')) as Figures
+    assert.deepEqual(kept.money, figures.money)
+    const names = readdirSync(join(root, 'bench', 'results'))
+    assert.deepEqual(names.toSorted(), ['instant.md', 'slow.json', 'slow.md'])
+  } finally {
+    rmSync(root, { recursive: true })
+  }
 })
 
 test('pads columns to their widest cell and aligns figures right', () => {

@@ -20,7 +20,7 @@ export function formatSlow(figures: SlowFigures, command: string): string {
       `${count} ${count === 1 ? 'round' : 'rounds'}.\n`,
     quick,
     describeMachine(figures),
-    table('slow') === '' ? '' : `![Requests of one core, by gateway](${picturePath})\n`,
+    table('slow') === '' ? '' : `![Requests of one core, by gateway](../../docs/${picturePath})\n`,
     section('Aims', aimTable(compareWithSlowAims(rows, idle))),
     section('Answers after half a second', table('slow')),
     section('One request at a time', table('alone')),

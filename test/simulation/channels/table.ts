@@ -1,8 +1,8 @@
 /**
- * Runs the scenarios and prints their table; `--write` puts it into docs/reliability.md. Ends with code 1
- * when a figure is outside its accepted range.
+ * Runs the scenarios and prints their table; `--write` puts it into bench/results/channels.md. Ends with
+ * code 1 when a figure is outside its accepted range.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import {
   fullVolume,
   loads,
@@ -41,14 +41,10 @@ function row(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** Writes the table between its markers. */
 function writeTable(content: string): void {
-  const page = new URL('../../../docs/reliability.md', import.meta.url)
-  const [begin, end] = ['<!-- figures: begin -->', '<!-- figures: end -->']
-  const [before, rest = ''] = readFileSync(page, 'utf8').split(begin)
-  const [, after] = rest.split(end)
-  if (after === undefined) throw new Error('docs/reliability.md lacks the markers of the figures')
-  writeFileSync(page, `${before}${begin}\n\n${content}\n\n${end}${after}`)
+  const page = new URL('../../../bench/results/channels.md', import.meta.url)
+  const made = `Made by \`npm run test:sim -- ${[...options].join(' ')}\`.`
+  writeFileSync(page, `# channels\n\n${made}\n\n${content}\n`)
 }
 
 function complain(title: string, complaint: string | undefined): void {
