@@ -135,7 +135,7 @@ export default defineConfig({
     'site/.vitepress', // its types are known where the site's packages are installed
     'console/node_modules',
     'console/built',
-    'console/src/api/schema.ts', // made from docs/openapi.json
+    'console/src/api/schema.ts', // made from the document of the admin API
   ],
   categories: { correctness: 'error', suspicious: 'error' },
   rules: {

@@ -3,8 +3,10 @@
  * `--out FOLDER` writes another folder, `--types` only the types of the admin API. The same sources and
  * packages give the same files.
  */
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildDocument } from '../src/api/admin/openapi.ts'
 import { ensureInstalled } from './packages.mjs'
 import { root, runNode } from './runtime.mjs'
 
@@ -17,8 +19,11 @@ ensureInstalled(folder, 'development')
 process.exitCode = (await makeTypes()) || (options.types ? 0 : await build(options.out))
 
 function makeTypes() {
+  const document = join(root, '.cache', 'openapi.json')
+  mkdirSync(dirname(document), { recursive: true })
+  writeFileSync(document, JSON.stringify(buildDocument()))
   return runTool('openapi-typescript', 'bin/cli.js', [
-    join(root, 'docs', 'openapi.json'),
+    document,
     '--output',
     join('src', 'api', 'schema.ts'),
   ])

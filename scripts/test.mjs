@@ -48,7 +48,7 @@ if (inMemory !== undefined) rmSync(inMemory, { recursive: true, force: true })
 results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
 process.exitCode = results.failedCount === 0 ? 0 : 1
 
-/** The types of its client are made from docs/openapi.json; its tests need a build. */
+/** The types of its client are made from the document of the admin API; its tests need a build. */
 async function prepareConsole() {
   const isBuilt = existsSync(join(root, 'console', 'built', 'index.html'))
   const pieces = []

@@ -1,9 +1,8 @@
-/** `npm run docs:write`: writes the parts of docs/ that are made from the program, and docs/openapi.json. */
+/** `npm run docs:write`: writes the parts of docs/ that are made from the program. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import { buildParts, fillPage } from '../site/reference.ts'
-import { buildDocument } from '../src/api/admin/openapi.ts'
 import { root } from './runtime.mjs'
 
 const folder = join(root, 'docs')
@@ -13,7 +12,6 @@ for (const name of readdirSync(folder).filter((each) => each.endsWith('.md'))) {
   const page = readFileSync(path, 'utf8')
   await write(path, fillPage(page, parts), page)
 }
-await write(join(folder, 'openapi.json'), JSON.stringify(buildDocument(), undefined, 2))
 
 async function write(path, text, former) {
   if (text === former) return

@@ -149,7 +149,7 @@ const typeWords: Readonly<Record<string, string>> = {
 function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
   if (issue.code === 'invalid_union')
-    return 'must have one of the forms that docs/openapi.json shows'
+    return 'must have one of the forms that /admin/v1/openapi.json shows'
   if (issue.code !== 'invalid_type') return undefined
   if (issue.input === undefined) return 'is missing'
   const word = typeWords[issue.expected]
