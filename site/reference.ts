@@ -1,7 +1,8 @@
 /**
  * The parts of the documentation that are made from the program: settings, error codes, fields of the
- * catalogue, endpoints of the admin API, commands, metrics, outcomes of attempts, rules of health. A page marks the place of a part with a pair of
- * comments; `npm run docs:write` fills what stands between them.
+ * catalogue, endpoints of the admin API, commands, metrics, outcomes of attempts, rules of health. A page marks
+ * the place of a part with a pair of comments; `npm run docs:write` fills what stands between them. The formatter
+ * leaves the parts alone, because it would pad their tables: that made a third of these pages.
  */
 import type { Argument, Command, Option } from 'commander'
 import { describeDefaults, variableOf } from '../src/settings/read.ts'
@@ -187,12 +188,15 @@ export function buildParts(): ReadonlyMap<string, string> {
 
 const markedPart = /(<!-- made from the program: (.+?) -->)[\s\S]*?(<!-- end -->)/g
 
+const unformattedBegin = '<!-- prettier-ignore-start -->'
+const unformattedEnd = '<!-- prettier-ignore-end -->'
+
 /** Returns the page with its marked parts filled. */
 export function fillPage(page: string, parts: ReadonlyMap<string, string>): string {
   return page.replaceAll(markedPart, (_, begin: string, name: string, end: string) => {
     const part = parts.get(name)
     if (part === undefined) throw new Error(`There is no part ${name}.`)
-    return `${begin}\n\n${part}\n\n${end}`
+    return `${begin}\n${unformattedBegin}\n\n${part}\n\n${unformattedEnd}\n${end}`
   })
 }
 

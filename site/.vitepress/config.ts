@@ -2,7 +2,7 @@
  * The website of docs/. It builds without a network, loads nothing from other origins, and fails on a link that
  * leads nowhere. `sidebar` is the list of pages; test/site/ compares it with the files.
  */
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { defineConfig, type DefaultTheme, type MarkdownEnv, type MarkdownRenderer } from 'vitepress'
 
@@ -91,7 +91,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   { text: 'Deploy', items: pagesIn('.', /^deploy-/) },
   {
     text: 'Trust',
-    items: ['ledger', 'reliability', 'performance', 'torture', 'security', 'licences'].map(page),
+    items: ['ledger', 'reliability', 'performance', 'security'].map(page),
   },
   {
     text: 'Develop',
@@ -108,7 +108,6 @@ export default defineConfig({
   srcDir: '../docs',
   outDir: './dist',
   cleanUrls: true,
-  buildEnd: ({ outDir }) => copyFileSync(join(docs, 'openapi.json'), join(outDir, 'openapi.json')),
   vite: {
     plugins: [
       {
