@@ -287,7 +287,7 @@ function spendingLimit(refusal: SpendingLimit, { read, request }: Refused): Refu
   const spent = `${committed} USD is spent or held${within}`
   const state =
     read === undefined
-      ? `${limit} is reached: ${spent}.`
+      ? `${limit} is exhausted: ${spent}.`
       : `${limit} would be exceeded: ${spent} and ${costsOf(request, read.prepared)}.`
   return refuse(spendingCode(refusal.period), `${state} ${end(request.atMs)}`, neverRetry)
 }
@@ -317,6 +317,7 @@ const periods: Readonly<Record<UsagePeriod, PeriodText>> = {
   },
 }
 
+/** Qwen Code waits and asks again for ten minutes, unless a text says that a quota is exceeded and will reset. */
 function resetsAt(atMs: number): string {
-  return `The limit resets at ${new Date(atMs).toISOString()}.`
+  return `The quota will reset at ${new Date(atMs).toISOString()}.`
 }

@@ -63,7 +63,7 @@ test('prints our message for the daily limit, after one attempt', async () => {
   const caller = await rig.caller({ daily_usd: '0.0001' })
   const { code, stdout } = await runClaudeCode(rig, caller, { prompt: 'Hello' })
   assert.equal(code, 1)
-  assert.match(stdout, /daily limit.*resets at 2026-11-22T00:00:00/)
+  assert.match(stdout, /daily limit.*exceeded.*quota will reset at 2026-11-22T00:00:00/)
   assert.equal(rig.attempts(caller).length, 1)
   await rig.assertUntouched(caller)
 })

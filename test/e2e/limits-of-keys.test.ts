@@ -54,7 +54,7 @@ test('a monthly limit of a key gets a 429 without retry that says when the month
   // "hello" is 2 tokens and the body 83 bytes: 0.000006 or 2,083 tokens for 0.006249, and 0.0105 of output.
   assert.match(
     String(errorOf(refused)['message']),
-    /^The key's monthly limit of 0\.01 USD would be exceeded: 0\.\d+ USD is spent or held this month and this request is likely to cost 0\.010506 USD and could cost up to 0\.016749 USD, with 700 tokens of output\. The limit resets at 2026-12-01T00:00:00\.000Z\.$/,
+    /^The key's monthly limit of 0\.01 USD would be exceeded: 0\.\d+ USD is spent or held this month and this request is likely to cost 0\.010506 USD and could cost up to 0\.016749 USD, with 700 tokens of output\. The quota will reset at 2026-12-01T00:00:00\.000Z\.$/,
   )
   world.clock.jumpWallTime(24 * 3_600_000)
   assert.equal((await ask(world, { max_tokens: 700 })).status, 429, 'the next day')

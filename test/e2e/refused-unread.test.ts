@@ -70,7 +70,7 @@ const cases: readonly Inadmissible[] = [
       await limitAccount(gateway.context, limits)
     },
     status: 429,
-    message: /daily limit of [\d.]+ USD is reached/,
+    message: /daily limit of [\d.]+ USD is exhausted: .* quota will reset at /,
   },
 ]
 

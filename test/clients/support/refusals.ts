@@ -85,7 +85,7 @@ export const refusalCases: readonly RefusalCase[] = [
     status: 429,
     messagesType: 'rate_limit_error',
     chatCode: 'insufficient_quota',
-    says: /daily limit.*resets at 2026-11-22T00:00:00/,
+    says: /daily limit.*exceeded.*quota will reset at 2026-11-22T00:00:00/,
     wish: { daily_usd: '0.0001' },
   },
   {
