@@ -6,7 +6,7 @@
  *
  *     store has                                    answer
  *     no schema                                    functions, tables, all migrations
- *     another `schema.sql`, another old migration  refused
+ *     another schema, another old migration        refused
  *     a version that this program does not know    refused
  *     fewer migrations, other functions            functions, then migrations
  */

@@ -1,14 +1,14 @@
 /**
- * The schema as this program has it, in files: for each engine `schema.sql` with all tables, on PostgreSQL
- * one file per stored function, and the migrations, of which there are none before the first release. Reads
- * files and knows no store; `migrate.ts` compares both.
+ * The schema as this program has it, in files: `tables.sql` with the tables of both engines, `schema.sql`
+ * with what only one engine has, one file per stored function of PostgreSQL, and the migrations, of which
+ * there are none before the first release. Reads files and knows no store; `migrate.ts` compares both.
  */
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Dialect } from './database.ts'
 
-/** A step that a store records: the file `schema.sql` is the first one, the migrations follow. */
+/** A step that a store records: the tables with `schema.sql` are the first one, the migrations follow. */
 interface SchemaStep {
   readonly version: number
   readonly name: string
@@ -25,7 +25,7 @@ export interface StoredFunction {
 
 export interface SchemaFiles {
   readonly dialect: Dialect
-  /** All tables of a new store; they come after the functions, which triggers name. */
+  /** All tables and triggers of a new store; they come after the functions, which triggers name. */
   readonly baseSql: string
   /** In the order of their versions; the first one is `baseSql`. */
   readonly steps: readonly [base: SchemaStep, ...migrations: SchemaStep[]]
@@ -36,10 +36,25 @@ export interface SchemaFiles {
 
 const shippedFolder = join(import.meta.dirname, 'schema')
 
-/** `folder` has one folder per dialect; tests bring their own. */
+/** What `tables.sql` says in the words of the other engine, and what an engine reads in its place. */
+const otherWords: Readonly<Record<Dialect, readonly (readonly [RegExp, string])[]>> = {
+  sqlite: [
+    [/\bBIGINT\b/g, 'INTEGER'],
+    [/ COLLATE "C"/g, ''],
+    [/ GENERATED ALWAYS AS IDENTITY PRIMARY KEY/g, ' PRIMARY KEY AUTOINCREMENT'],
+    [/^(\).*?) (?:WITH|PARTITION BY \w+) \(.*?\);/gm, '$1;'],
+  ],
+  postgres: [[/^\) STRICT(?:, WITHOUT ROWID)?/gm, ')']],
+}
+
+/** `folder` has the tables of both and one folder per dialect; tests bring their own. */
 export function readSchemaFiles(dialect: Dialect, folder: string = shippedFolder): SchemaFiles {
   const ours = join(folder, dialect)
-  const baseSql = readText(join(ours, 'schema.sql'))
+  const tables = otherWords[dialect].reduce(
+    (sql, [word, own]) => sql.replaceAll(word, own),
+    readText(join(folder, 'tables.sql')),
+  )
+  const baseSql = `${tables}\n${readText(join(ours, 'schema.sql'))}`
   return {
     dialect,
     baseSql,
@@ -54,10 +69,9 @@ export function readSchemaFiles(dialect: Dialect, folder: string = shippedFolder
 
 /** Names of all tables that the files create. */
 export function namesOfTables(dialect: Dialect): readonly string[] {
-  const folder = join(shippedFolder, dialect)
-  const paths = [join(folder, 'schema.sql'), ...listSql(join(folder, 'migrations'))]
-  return paths.flatMap((path) =>
-    [...readText(path).matchAll(/^CREATE TABLE "?(\w+)"?/gm)].map(([, name = '']) => name),
+  const migrations = listSql(join(shippedFolder, dialect, 'migrations')).map(readText)
+  return [readSchemaFiles(dialect).baseSql, ...migrations].flatMap((sql) =>
+    [...sql.matchAll(/^CREATE TABLE "?(\w+)"?/gm)].map(([, name = '']) => name),
   )
 }
 

@@ -42,6 +42,7 @@ export function describeMigrations(title: string, make: () => Promise<EmptyStore
       folder = makeFolder()
       store = await make()
       database = store.database
+      writeFileSync(join(folder.path, 'tables.sql'), '')
       write('schema.sql', 'CREATE TABLE one (id INTEGER); INSERT INTO one VALUES (1);')
     })
     afterEach(async () => {

@@ -55,6 +55,7 @@ describe('a stored function', () => {
     })
     mkdirSync(join(folder, 'postgres', 'functions'), { recursive: true })
     const { baseSql } = readSchemaFiles('postgres')
+    writeFileSync(join(folder, 'tables.sql'), '')
     writeFileSync(join(folder, 'postgres', 'schema.sql'), baseSql)
     for (const { name, sql } of readSchemaFiles('postgres').functions)
       writeFileSync(join(folder, 'postgres', 'functions', `${name.replaceAll('_', '-')}.sql`), sql)

@@ -76,6 +76,7 @@ test('a command leaves the schema to a gateway of another version that runs', as
   context.after(() => database.close())
   await migrate(database)
   mkdirSync(join(folder, 'sqlite', 'migrations'), { recursive: true })
+  writeFileSync(join(folder, 'tables.sql'), '')
   writeFileSync(join(folder, 'sqlite', 'schema.sql'), readSchemaFiles('sqlite').baseSql)
   const due = join(folder, 'sqlite', 'migrations', '002.do.more.sql')
   writeFileSync(due, 'CREATE TABLE more (id INTEGER)')
