@@ -1,8 +1,8 @@
 /**
- * A service that several askers share and that runs only while it is used. It answers one question at a time,
- * and of each asker one waits for it, so that an asker with many keeps the others waiting for one at most.
- * Invariant: a question that takes too long, or that the thread does not survive, is without an answer, and no
- * other is.
+ * A service that several askers share and that runs only while it is used. It answers one question at a
+ * time, and of each asker one waits for it, so that an asker with many keeps the others waiting for one at
+ * most. Invariant: a question that takes too long, or that the thread does not survive, is without an answer,
+ * and no other is.
  */
 import type { Clock, Timer } from './clock.ts'
 import type { ThreadService } from './thread.ts'

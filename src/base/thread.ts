@@ -44,8 +44,7 @@ export function runInThread<Result>(url: URL, { order, heapMbMax, signal }: Task
 /** Called by the module of a task: does the work with the order and posts its result. */
 export async function answerOrder(work: (order: unknown) => unknown): Promise<void> {
   const port = threadPort()
-  // On Linux each thread has its own priority; elsewhere this would change the whole process.
-  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
+  lowerPriority()
   // The clock's timers do not keep a thread alive, so the port does until the work is over.
   port.ref()
   try {
@@ -53,6 +52,12 @@ export async function answerOrder(work: (order: unknown) => unknown): Promise<vo
   } finally {
     port.close()
   }
+}
+
+/** Lets the event loop go first, where both want the processor. Only in a thread. */
+export function lowerPriority(): void {
+  // On Linux each thread has its own priority; elsewhere this would change the whole process.
+  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
 }
 
 interface Service {
@@ -127,13 +132,15 @@ export function startService<Question, Answer>(
 
 /** Called by the module of a service. What `movedIn` lists of an answer is moved, not copied. */
 export function answerQuestions<Answer>(
-  work: (question: never) => Answer,
+  work: (question: never) => Answer | Promise<Answer>,
   movedIn: (answer: Answer) => readonly Transferable[] = () => [],
 ): void {
   const port = threadPort()
   port.on('message', ({ id, question }: { readonly id: number; readonly question: never }) => {
+    const post = (answer: Answer): void => port.postMessage({ id, answer }, [...movedIn(answer)])
     const answer = work(question)
-    port.postMessage({ id, answer }, [...movedIn(answer)])
+    if (answer instanceof Promise) void answer.then(post)
+    else post(answer)
   })
 }
 
@@ -152,8 +159,8 @@ function threadPort(): NonNullable<typeof parentPort> {
   return parentPort
 }
 
-/** An error loses its class between threads, and keeps its fields. */
-function restored(error: unknown): Error {
+/** Returns an error that has crossed threads with its class: it keeps its fields alone. */
+export function restored(error: unknown): Error {
   if (!(error instanceof Error)) return new Error('the thread failed', { cause: error })
   const code = 'code' in error ? String(error.code) : ''
   if (!Object.hasOwn(errorCatalogue, code)) return error

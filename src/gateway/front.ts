@@ -26,7 +26,7 @@ import type { ResponseWriter } from '../http/server/response-writer.ts'
 import { sendReply, type Reply } from '../http/server/reply.ts'
 import { splitTarget } from '../http/server/router.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { OperationContext } from '../operations/operation.ts'
+import type { HolderReader } from '../operations/holder/reader.ts'
 import { errorReply } from '../relay/own-replies.ts'
 import { crowded, relay, spokenBy } from '../relay/relay.ts'
 import type { RelayServices } from '../relay/stages.ts'
@@ -43,10 +43,9 @@ export interface FrontParts {
   readonly isStoreAvailable: () => boolean
   readonly isDraining: () => boolean
   readonly holderReads: ReadsUnderWay
+  readonly holderReader: HolderReader
   readonly accountPage: Page
   readonly operator: Operator
-  /** For the figures of account holders. */
-  readonly operations: Omit<OperationContext, 'actor'>
   /** Pages of these origins may call the gateway; undefined = none. */
   readonly corsOrigins: readonly string[] | undefined
   readonly relay: RelayServices

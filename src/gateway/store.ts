@@ -77,20 +77,14 @@ export interface FurtherStoreOptions {
  * Opens the store once more for the work of operators: what takes long there delays no request, and a
  * running gateway notices its changes like those of commands.
  */
-export function openOperatorStore(options: FurtherStoreOptions): Promise<Database> {
-  return openAgain(options, options.connections.operators)
-}
-
-/** Opens the store once more for the reads of account holders: they do not wait for operators. */
-export function openHolderStore(options: FurtherStoreOptions): Promise<Database> {
-  return openAgain(options, options.connections.holders)
-}
-
-async function openAgain(
-  { store, clock, onFatal }: FurtherStoreOptions,
-  connectionsMax: number,
-): Promise<Database> {
+export async function openOperatorStore({
+  store,
+  connections,
+  clock,
+  onFatal,
+}: FurtherStoreOptions): Promise<Database> {
   const location = parseStoreLocation(store)
+  const connectionsMax = connections.operators
   if (location.kind === 'postgres') return openPostgres(location, { connectionsMax })
   return new OnDemandDatabase({ clock, open: () => openSqliteThread(location.path, onFatal) })
 }

@@ -20,7 +20,6 @@ export interface StoreConnections {
   readonly money: number
   readonly other: number
   readonly operators: number
-  readonly holders: number
 }
 
 /** All bodies under way together take at most this part of the memory. */
@@ -51,7 +50,6 @@ export function shareConnections(processCount: number): StoreConnections {
     money: Math.max(3, shareOf(4, processCount)),
     other: Math.max(2, shareOf(4, processCount)),
     operators: shareOf(4, processCount),
-    holders: shareOf(2, processCount),
   }
 }
 

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { utcDay } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
 import { reportAmountColumns, reportCountColumns } from '../../src/ledger/report-day.ts'
-import { readsPerAccountMax } from '../../src/api/usage/reads-under-way.ts'
+import { readsPerMinuteMax, runningPerAccountMax } from '../../src/api/usage/reads-under-way.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { openUnread, send, usage, type WireAnswer } from '../support/http-client.ts'
 import { createAdminToken } from '../support/operations.ts'
@@ -91,6 +91,42 @@ describe('long answers to account holders', () => {
     assert.equal(head.headers['content-type'], 'text/csv; charset=utf-8')
   })
 
+  test('the event loop writes no line of a statement', async () => {
+    const { stringify } = JSON
+    let lineCount = 0
+    JSON.stringify = (value: unknown, ...rest: never[]): string => {
+      if (typeof value === 'object' && value !== null && 'sequence' in value) lineCount++
+      return stringify(value, ...rest)
+    }
+    const answer = await ask('/statement').finally(() => {
+      JSON.stringify = stringify
+    })
+    assert.ok(answer.isComplete && answer.body.length > 1_000_000)
+    assert.equal(lineCount, 0)
+  })
+
+  test('an account that asks too often is told when to ask again, and others are not', async () => {
+    const often = await gateway.createAccount()
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const statuses = new Map<number, WireAnswer>()
+        // A minute may begin between.
+        for (let count = 0; count < 2 * readsPerMinuteMax && !statuses.has(429); count++) {
+          const answer = await ask('/prices', often)
+          statuses.set(answer.status, answer)
+        }
+        return statuses
+      }),
+    )
+    for (const statuses of answers) {
+      const refused = statuses.get(429)
+      assert.ok(refused !== undefined)
+      assert.match(refused.text, /Ask less often/)
+      assert.match(String(refused.headers['retry-after']), /^[1-9]\d?$/)
+    }
+    assert.equal((await ask('/prices', tail)).status, 200)
+  })
+
   test('a statement that is read slowly shows the moment at which it began', async () => {
     const before = await usage(gateway.url, account.token)
     const unread = await openUnread(`${gateway.url}/v1/usage/statement`, {
@@ -108,11 +144,12 @@ describe('long answers to account holders', () => {
 
   test('unread statements keep other accounts, operators and the disk free', async () => {
     const unread = await Promise.all(
-      Array.from({ length: readsPerAccountMax }, () =>
+      Array.from({ length: runningPerAccountMax }, () =>
         openUnread(`${gateway.url}/v1/usage/statement`, { headers: headersOf(account) }),
       ),
     )
-    assert.equal((await ask('/days')).status, 429)
+    let isAnswered = false
+    const waiting = ask('/days').finally(() => (isAnswered = true))
     for (const path of ['', '/days', '/statement', '/requests'])
       assert.equal((await ask(path, tail)).status, 200, path)
     const { database } = gateway.context
@@ -121,8 +158,10 @@ describe('long answers to account holders', () => {
       const [checkpoint] = await database.query('PRAGMA wal_checkpoint(TRUNCATE)')
       assert.equal(checkpoint?.['busy'], 0n)
     }
-    for (const answer of unread) answer.destroy()
-    while ((await ask('/days')).status === 429);
+    assert.equal(isAnswered, false, 'it waits for one of the statements')
+    unread[0]?.destroy()
+    assert.equal((await waiting).status, 200)
+    unread[1]?.destroy()
   })
 
   test('an operator who waits for the store keeps no account holder waiting', async () => {

@@ -1,6 +1,6 @@
 /**
- * The account holder's figures below `/v1/usage`, for the read-only token: one row per endpoint. Each
- * answers for the token's own account only. No answer may be cached.
+ * The account holder's figures below `/v1/usage`, for the read-only token. Each answer is of the token's own
+ * account only. No answer may be cached.
  */
 import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -8,15 +8,14 @@ import { refuse, type Refusal } from '../../base/errors.ts'
 import type { IncomingRequest } from '../../http/server/request.ts'
 import { sendReply } from '../../http/server/reply.ts'
 import type { ResponseWriter } from '../../http/server/response-writer.ts'
-import { holderAccount } from '../../operations/holder/account.ts'
-import { holderDays } from '../../operations/holder/days.ts'
-import { holderKeys } from '../../operations/holder/keys.ts'
-import { holderPrices } from '../../operations/holder/prices.ts'
-import { holderRequest, holderRequests } from '../../operations/holder/requests.ts'
-import { holderStatement } from '../../operations/holder/statement.ts'
-import type { OperationContext, Outcome } from '../../operations/operation.ts'
+import {
+  holderEndpoints,
+  requestPath,
+  type HolderEndpoint,
+} from '../../operations/holder/endpoints.ts'
+import type { HolderReader } from '../../operations/holder/reader.ts'
 import { refusalReply } from '../refusal-reply.ts'
-import { sendJson, sendText, type Exchange } from './holder-answers.ts'
+import { sendPieces } from './holder-answers.ts'
 import { misplacedParameter, readParameters } from './parameters.ts'
 import type { ReadsUnderWay } from './reads-under-way.ts'
 
@@ -25,63 +24,14 @@ export interface HolderApiParts {
   readonly authenticate: Authenticate
   readonly isStoreAvailable: () => boolean
   readonly holderReads: ReadsUnderWay
-  /** What operations need. These read only. */
-  readonly operations: Omit<OperationContext, 'actor'>
+  readonly holderReader: HolderReader
 }
-
-/** What a known client asks for. */
-interface Question {
-  readonly context: OperationContext
-  readonly input: Readonly<Record<string, string>>
-  readonly accountId: string
-}
-
-interface HolderEndpoint {
-  /** Its own query parameters. */
-  readonly parameters: readonly string[]
-  /** Resolves when the answer has been sent, or with a refusal where nothing was written. */
-  answer(question: Question, exchange: Exchange): Promise<Refusal | undefined>
-}
-
-type Read = (
-  context: OperationContext,
-  input: unknown,
-  accountId: string,
-) => Promise<Outcome<unknown>>
-
-function json(read: Read & { readonly input: { readonly shape: object } }): HolderEndpoint {
-  return {
-    parameters: Object.keys(read.input.shape),
-    async answer({ context, input, accountId }, exchange) {
-      const outcome = await read(context, input, accountId)
-      return outcome.kind === 'done' ? sendJson(outcome.value, exchange) : outcome
-    },
-  }
-}
-
-const endpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
-  ['/v1/usage/account', json(holderAccount)],
-  ['/v1/usage/days', json(holderDays)],
-  ['/v1/usage/keys', json(holderKeys)],
-  ['/v1/usage/prices', json(holderPrices)],
-  ['/v1/usage/requests', json(holderRequests)],
-  [
-    '/v1/usage/statement',
-    {
-      parameters: Object.keys(holderStatement.input.shape),
-      answer: ({ context, input, accountId }, exchange) =>
-        sendText(
-          input['format'] === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
-          exchange,
-          (write) => holderStatement(context, input, accountId, write),
-        ),
-    },
-  ],
-])
 
 /** What a path asks for. */
 export interface HolderRequest {
   readonly endpoint: HolderEndpoint
+  /** Its name among the endpoints. */
+  readonly name: string
   readonly path: string
   /** Taken from the path. */
   readonly given: Readonly<Record<string, string>>
@@ -89,16 +39,14 @@ export interface HolderRequest {
 
 /** Undefined where the path is not one of these endpoints. */
 export function findHolderRequest(path: string): HolderRequest | undefined {
-  const endpoint = endpoints.get(path)
-  if (endpoint !== undefined) return { endpoint, path, given: {} }
-  if (!path.startsWith(requestPrefix)) return undefined
-  const id = decode(path.slice(requestPrefix.length))
-  return id === undefined ? undefined : { endpoint: oneRequest, path, given: { request: id } }
+  const id = path.startsWith(requestPrefix) ? decode(path.slice(requestPrefix.length)) : undefined
+  const name = id === undefined ? path : requestPath
+  const endpoint = holderEndpoints.get(name)
+  const given = id === undefined ? {} : { request: id }
+  return endpoint && { endpoint, name, path, given }
 }
 
 const requestPrefix = '/v1/usage/requests/'
-/** The id is in the path, so a parameter of its name is unknown here. */
-const oneRequest: HolderEndpoint = { ...json(holderRequest), parameters: [] }
 
 /** Undefined for an empty id, for U+0000, which no id has, and for text that is no well-formed escape. */
 function decode(sent: string): string | undefined {
@@ -123,7 +71,7 @@ export async function serveHolder(
 async function answer(
   request: IncomingRequest,
   response: ResponseWriter,
-  { endpoint, path, given, query }: HolderRequest & { readonly query: string },
+  { endpoint, name, path, given, query }: HolderRequest & { readonly query: string },
   parts: HolderApiParts,
 ): Promise<Refusal | undefined> {
   const { clock } = parts
@@ -139,13 +87,14 @@ async function answer(
   if ('code' in parameters) return parameters
   if (!parts.isStoreAvailable())
     return refuse('ledger.unavailable', 'The ledger is unavailable. Try again shortly.')
-  const context: OperationContext = { ...parts.operations, actor: principal.keyId }
-  const { accountId } = principal
-  const place = parts.holderReads.enter(accountId)
+  const { accountId, keyId: actor } = principal
+  const place = await parts.holderReads.enter(accountId)
   if ('code' in place) return place
   const input = { ...parameters.values, ...given }
+  const contentType = endpoint.contentType(input)
+  const reading = parts.holderReader.read({ path: name, input, accountId, actor })
   try {
-    return await endpoint.answer({ context, input, accountId }, { request, response, clock, place })
+    return await sendPieces(reading, { request, response, clock, place, contentType })
   } finally {
     place.leave()
   }

@@ -5,8 +5,6 @@
 import type { AnswerWatcher, ResponseWriter } from '../../http/server/response-writer.ts'
 
 const pieceBytesMax = 65_536
-/** Shorter texts are collected first. */
-const pieceLengthMin = 65_536
 
 /** Ends the work for a client that has gone, or that asked for the head only. */
 class NotWanted extends Error {}
@@ -20,7 +18,6 @@ export interface PacedAnswerParts {
 
 export class PacedAnswer implements AnswerWatcher {
   readonly #parts: PacedAnswerParts
-  #text = ''
   #drained: PromiseWithResolvers<void> | undefined
 
   constructor(parts: PacedAnswerParts) {
@@ -36,21 +33,15 @@ export class PacedAnswer implements AnswerWatcher {
     this.#drained?.resolve()
   }
 
-  /** Resolves when more may follow. Rejects where no more is wanted. */
-  async write(text: string): Promise<void> {
-    if (this.#parts.isHeadRequest) throw new NotWanted('only the head was asked for')
-    this.#text += text
-    if (this.#text.length >= pieceLengthMin) await this.#sendText()
-  }
-
-  /** The same for bytes, in several pieces. */
+  /** Sends bytes in several pieces. Resolves when more may follow, and rejects where no more is wanted. */
   async writeBytes(bytes: Buffer): Promise<void> {
+    if (this.#parts.isHeadRequest) throw new NotWanted('only the head was asked for')
     for (let start = 0; start < bytes.length; start += pieceBytesMax)
       await this.#send(bytes.subarray(start, start + pieceBytesMax))
   }
 
-  async end(): Promise<void> {
-    await this.#sendText()
+  end(): void {
+    this.#begin()
     this.#parts.response.end()
   }
 
@@ -70,12 +61,6 @@ export class PacedAnswer implements AnswerWatcher {
     }
     if (response.isHeadWritten) response.breakOff()
     return false
-  }
-
-  async #sendText(): Promise<void> {
-    const bytes = Buffer.from(this.#text)
-    this.#text = ''
-    await this.#send(bytes)
   }
 
   async #send(bytes: Buffer): Promise<void> {

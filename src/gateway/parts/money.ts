@@ -1,21 +1,15 @@
 /**
- * Opens the store with the ledger on it, and the store again for operators and for account holders, who must
- * not wait for the gateway's own connection, nor for each other, nor it for them.
+ * Opens the store with the ledger on it, and the store again for operators, who must not wait for the
+ * gateway's own connection, nor it for them.
  */
 import { makeKeyForFirstSeal } from '../../operations/catalogue/credentials.ts'
 import type { Database } from '../../storage/database.ts'
-import {
-  openGatewayStore,
-  openHolderStore,
-  openOperatorStore,
-  type GatewayStore,
-} from '../store.ts'
+import { openGatewayStore, openOperatorStore, type GatewayStore } from '../store.ts'
 import type { Opening } from './opening.ts'
 
 export interface Money {
   readonly store: GatewayStore
   readonly operatorStore: Database
-  readonly holderStore: Database
   /** Opens the store once more for an operator; the caller closes it. */
   readonly openAnother: () => Promise<Database>
 }
@@ -41,7 +35,5 @@ export async function openMoney(opening: Opening): Promise<Money> {
   const further = { store: config.store, connections, clock, onFatal }
   const operatorStore = await openOperatorStore(further)
   opened.defer(() => operatorStore.close())
-  const holderStore = await openHolderStore(further)
-  opened.defer(() => holderStore.close())
-  return { store, operatorStore, holderStore, openAnother: () => openOperatorStore(further) }
+  return { store, operatorStore, openAnother: () => openOperatorStore(further) }
 }

@@ -5,6 +5,11 @@
 import { checkChannel } from '../../channels/probes/check.ts'
 import { EventFeed } from '../../operations/events/feed.ts'
 import { watchLists } from '../../operations/events/lists.ts'
+import {
+  createHolderReader,
+  type HolderReader,
+  type HolderReaderParts,
+} from '../../operations/holder/reader.ts'
 import type { OperationContext } from '../../operations/operation.ts'
 import { createCopies } from '../../operations/store/backup-download.ts'
 import type { Bookkeeping } from '../../operations/store/bookkeeping.ts'
@@ -18,7 +23,7 @@ type Operations = Omit<OperationContext, 'actor'>
 
 export interface Operators {
   readonly operations: Operations
-  readonly holderOperations: Operations
+  readonly holderReader: HolderReader
   /** The caller closes it before the listeners, whose connections its readers keep open. */
   readonly events: EventFeed
 }
@@ -37,15 +42,23 @@ export function openOperators(
 ): Operators {
   const { config, effects, onError } = opening
   const { clock, environment, masterKey } = effects
-  const { operatorStore, holderStore, store } = money
+  const { operatorStore, store } = money
   const { upstream } = relaying
+  const readHeld: HolderReaderParts['readHeld'] = (accountIds) => store.ledger.readHeld(accountIds)
+  const holderReader = createHolderReader({
+    clock,
+    store: config.store,
+    readHeld,
+    onThreadLost: onError,
+  })
+  opening.opened.defer(() => holderReader.close())
   const common: Operations = {
     database: operatorStore,
     clock,
     masterKey,
     environment,
     settings: listSettings(config),
-    readHeld: (accountIds) => store.ledger.readHeld(accountIds),
+    readHeld,
     auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) => checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock }),
   }
@@ -61,7 +74,7 @@ export function openOperators(
         folders: config.apiCredentialFileFolders,
       },
     },
-    holderOperations: { ...common, database: holderStore },
+    holderReader,
     events: new EventFeed({ clock, watch: () => watchLists(operatorStore), onError }),
   }
 }
