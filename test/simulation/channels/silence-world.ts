@@ -43,6 +43,7 @@ export interface SilencePlan {
   readonly asksReasoning?: boolean
   readonly model?: Partial<Model>
   readonly main?: (at: number) => Conduct
+  readonly reserve?: (at: number) => Conduct
   readonly restartEveryMs?: number
 }
 
@@ -180,7 +181,8 @@ export class SilenceWorld {
   }
 
   #conduct(channel: string): Conduct {
-    return channel === 'main' ? (this.#plan.main?.(this.clock.monotonic()) ?? {}) : {}
+    const conduct = channel === 'main' ? this.#plan.main : this.#plan.reserve
+    return conduct?.(this.clock.monotonic()) ?? {}
   }
 
   #arrive(): void {
