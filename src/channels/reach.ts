@@ -52,7 +52,7 @@ export function pathOn(base: string, path: string): string {
   return base === canonicalBase ? path : base + path.slice(canonicalBase.length)
 }
 
-/** Returns the client's query with these parameters in place of its own of the same names. */
+/** Returns the client's query with these parameters in place of its parameters of the same names. */
 export function queryOn(fixed: ReadonlyMap<string, string>, query: string): string {
   if (fixed.size === 0) return query
   const parts = query.slice(1).split('&')

@@ -33,7 +33,7 @@ export function findOperation(format: FormatName, method: string, path: string):
  */
 export function canonicalPath(format: FormatName, path: string): string {
   if (isKnown(format, path)) return path
-  // Behind it stands the id of a model, which may have slashes of its own.
+  // Behind it stands the id of a model, which may have slashes, too.
   const [, head = path, id = ''] = /^(.*?\/models\/)([^/].*)$/.exec(path) ?? []
   const tidy = head.replace(/\/{2,}/g, '/') + id
   const bare = (id === '' ? withoutSlash(tidy) : tidy).replace(/^(?:\/v1){1,2}(?=\/)/, '')

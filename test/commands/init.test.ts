@@ -60,7 +60,7 @@ const askedByDefault = [
 
 const everyChannel = Object.keys(startingChannels)
 
-/** Runs init for these names in a folder of its own, and reads what it wrote. */
+/** Runs init for these names in a new folder, and reads what it wrote. */
 async function written(...names: readonly string[]) {
   const folder = newFolder()
   await json(folder, ['init', ...names].join(' '))

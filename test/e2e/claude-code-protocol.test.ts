@@ -24,7 +24,7 @@ const answer = {
   stop_sequence: null,
   usage: { input_tokens: 5, output_tokens: 1 },
 }
-/** As a coding agent writes it: fields that the gateway does not know, in an order and spacing of its own. */
+/** As a coding agent writes it: fields that the gateway does not know, with unusual order and spacing. */
 const body = `{ "model":"large-1","max_tokens":64 , "thinking":{"type":"adaptive","display":"omitted"},
  "context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},"output_config":{"effort":"high"},
  "system":[{"type":"text","text":"x-anthropic-billing-header: cc"}],"tools":[{"name":"Bash","input_schema":{"type":"object"},"eager_input_streaming":true}],

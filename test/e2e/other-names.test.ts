@@ -25,7 +25,7 @@ beforeEach(() => gateway.sandbox.log.clear())
 
 const names = ['large', 'large-1[1m]', 'vendor/large:latest@eu+x', 'L.1_']
 
-/** The demo's; the main channel of `small-1` has a name of its own for it. */
+/** The demo's; the main channel of `small-1` has another name for it. */
 function namedCatalogue(url: string) {
   const { vendors, models, channels } = demoCatalogue(url)
   return {

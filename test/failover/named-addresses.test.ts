@@ -1,6 +1,6 @@
 /**
- * A main channel whose name leads to an address that is not public, which whoever controls the name could use
- * to reach hosts behind the gateway: nothing is sent there, the reserve answers, and the operator learns why.
+ * A main channel whose name leads to an address that is not public. The owner of the name could use it
+ * to reach hosts behind the gateway, so nothing is sent there, the reserve answers, and the operator learns why.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

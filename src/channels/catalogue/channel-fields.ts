@@ -199,7 +199,7 @@ export const channelFields = {
   chatPath: field(
     'chat_path',
     optional(text(basePath)),
-    'For vendors of the messages format whose channel also speaks chat completions: the `path` of these, such as `/v1`. `POST {prefix}/v1/chat/completions` then goes to such channels, with health of its own.',
+    'For vendors of the messages format whose channel also speaks chat completions: the `path` of these, such as `/v1`. `POST {prefix}/v1/chat/completions` then goes to such channels; their health for it is kept apart.',
   ),
   query: field(
     'query',

@@ -254,7 +254,7 @@ describe('what acts on the operator’s account', () => {
       }
   })
 
-  test('files and ids of containers need a permission of their own', () => {
+  test('files and ids of containers need a separate permission', () => {
     const files = { ...plain, tools: [codeInterpreter({ type: 'auto', file_ids: ['file-1'] })] }
     assert.match(faultOf(files), /Files/)
     const variables = { one: { type: 'input_file', file_id: 'file-1' }, two: '"file_id": "a"' }
@@ -280,7 +280,7 @@ describe('what acts on the operator’s account', () => {
     ['mcp', { server_label: 's', tunnel_id: 'tunnel_1' }],
   ]
   for (const [tool, options] of dearer)
-    test(`${JSON.stringify(options)} needs a permission of its own with ${tool}`, () => {
+    test(`${JSON.stringify(options)} needs a separate permission with ${tool}`, () => {
       const body = { ...plain, tools: [{ type: tool, ...options }] }
       assert.match(
         faultOf(body, { allowed: ['mcp'] }),

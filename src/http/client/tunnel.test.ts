@@ -94,7 +94,7 @@ test('a large body arrives whole', async () => {
   assert.deepEqual(proxy.asked, ['vendor.test:8443'])
 })
 
-test('the certificate is that of the name, whoever answers behind the proxy', async () => {
+test('the certificate must be that of the name, whichever server answers behind the proxy', async () => {
   assert.equal((await outcomeOf(upstream, targetAt('https://other.test'))).kind, 'tls')
   setDefaultCACertificates(trusted)
   try {

@@ -66,8 +66,8 @@ const kinds: Readonly<Record<string, Partial<SilencePlan>>> = {
   },
   'of a model that thinks, with a head at once': { model: { thinks: true } },
   'of a model that thinks, with a late head': { model: { thinks: true }, isHeadLate: true },
-  'that nobody has announced, with a head at once': {},
-  'that nobody has announced, with a late head': { isHeadLate: true },
+  'without any announcement, with a head at once': {},
+  'without any announcement, with a late head': { isHeadLate: true },
   'of 1 to 8 s': { thinkMs: [second, 8 * second], requestsPerSecond: 1, durationMs: 2 * hour },
 }
 
