@@ -14,8 +14,8 @@ async function run(): Promise<number> {
   // Also for the processes, which share the output: what the last one of them restores is non-blocking.
   ignoreOutputErrors()
   const { [planVariable]: text = '', ...environment } = processEnvironment()
-  const { count, logLevel, logFormat, logDescriptor, ...addresses } = readPlan(text)
-  const log = createLog({ level: logLevel, format: logFormat, descriptor: logDescriptor })
+  const { count, logLevel, logDescriptor, ...addresses } = readPlan(text)
+  const log = createLog({ level: logLevel, descriptor: logDescriptor })
   // By the path of the call: where that is a link, it may lead to a newer version by the next start.
   const command =
     environment['TURNPIKE_LAUNCHER'] ?? join(import.meta.dirname, '..', 'bin', 'turnpike')

@@ -4,7 +4,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test, describe, it } from 'node:test'
-import { createLog, LogWriter, type LogFormat, type LogSink } from './log.ts'
+import { createLog, LogWriter, type LogSink } from './log.ts'
 import { Secret } from './secret.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 
@@ -17,11 +17,10 @@ after(() => rmSync(folder, { recursive: true }))
 async function logLines(
   level: string,
   write: (logger: ReturnType<typeof createLog>['logger']) => void,
-  format: LogFormat = 'auto',
 ) {
   const path = join(folder, `${level}-${Math.random()}.log`)
   // Never closed: a log writes to its descriptor at intervals for as long as the process lives.
-  const log = createLog({ level, format, descriptor: openSync(path, 'w') })
+  const log = createLog({ level, descriptor: openSync(path, 'w') })
   write(log.logger)
   await log.close()
   const text = readFileSync(path, 'utf8')
@@ -43,17 +42,6 @@ test('each line is one JSON object with its level as a word and its time', async
   assert.match(String(first?.['time']), /^\d{4}-\d{2}-\d{2}T.*Z$/)
   assert.equal(second?.['level'], 'error')
   assert.ok(!lines.join('').includes('\u001b'), 'control characters are escaped')
-})
-
-test('text for people is redacted as JSON is, and has no colours in a file', async () => {
-  const write = (logger: ReturnType<typeof createLog>['logger']): void =>
-    logger.warn({ channel: 'alpha-main', secret: 'canary' }, 'channel off')
-  const { lines } = await logLines('info', write, 'text')
-  assert.equal(lines.length, 1)
-  assert.match(
-    lines[0] ?? '',
-    /^\d\d:\d\d:\d\d\.\d{3}Z warn {2}channel off channel=alpha-main secret="\*\*\*"$/,
-  )
 })
 
 test('redacts known names', async () => {

@@ -1,21 +1,15 @@
 /**
- * The structured log: JSON lines on stdout, or text for a person at a terminal. Callers pass ids, classes
- * and figures; bodies, headers, queries and secrets never go into it, and known names are redacted in case
- * one does. Lines are gathered into blocks and written in order; no caller waits. What cannot be written
- * waits within a bound and is tried again, what exceeds the bound is dropped and counted.
+ * The structured log: JSON lines on stdout. Callers pass ids, classes and figures; bodies, headers, queries
+ * and secrets never go into it, and known names are redacted in case one does. Lines are gathered into
+ * blocks and written in order; no caller waits. What cannot be written waits within a bound and is tried
+ * again, what exceeds the bound is dropped and counted.
  */
 import { pino, type Logger } from 'pino'
 import { write, writeSync } from 'node:fs'
-import { isatty } from 'node:tty'
 import { systemClock, sleep, type Clock, type Timer } from './clock.ts'
-import { formatLogLine } from './log-text.ts'
-
-/** `auto` is text on a terminal, and JSON elsewhere. */
-export type LogFormat = 'auto' | 'json' | 'text'
 
 export interface LogOptions {
   readonly level: string
-  readonly format: LogFormat
   /** A file descriptor; 1 is stdout. */
   readonly descriptor?: number
   /** A field of every line, where several processes write to one log. */
@@ -32,9 +26,7 @@ export interface Log {
   close(): Promise<void>
 }
 
-export function createLog({ level, format, descriptor = 1, node }: LogOptions): Log {
-  const isText = format === 'text' || (format === 'auto' && isatty(descriptor))
-  const stream = descriptor === 2 ? process.stderr : process.stdout
+export function createLog({ level, descriptor = 1, node }: LogOptions): Log {
   const writer = new LogWriter({
     sink: descriptorSink(descriptor),
     clock: systemClock,
@@ -51,7 +43,7 @@ export function createLog({ level, format, descriptor = 1, node }: LogOptions): 
         censor: '***',
       },
     },
-    isText ? { write: (line: string) => writer.write(formatLogLine(line, stream)) } : writer,
+    writer,
   )
   // An uncaught fault ends the process at once: the lines before it must not be lost.
   process.once('exit', () => writer.flush())

@@ -68,20 +68,6 @@ export function forwardRequestHeaders(
   return kept
 }
 
-/** Returns the headers with the gateway's own trace headers in place of the client's. */
-export function withTraceHeaders(
-  forwarded: readonly string[],
-  traceHeaders: readonly string[],
-): string[] {
-  const kept: string[] = []
-  for (let index = 0; index + 1 < forwarded.length; index += 2) {
-    const name = forwarded[index] ?? ''
-    if (isNamed(name, 'traceparent') || isNamed(name, 'tracestate')) continue
-    kept.push(name, forwarded[index + 1] ?? '')
-  }
-  return [...kept, ...traceHeaders]
-}
-
 /**
  * Returns what is wrong with the version in a client's request, as a public sentence; undefined where it is
  * absent or is one date, under either of its names and any number of times.

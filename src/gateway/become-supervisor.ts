@@ -21,10 +21,10 @@ const smallHeap = '--max-semi-space-size=1'
 
 /** Becomes the supervisor: the same process, with another program. */
 export function becomeSupervisor(config: Config, logDescriptor: number): never {
-  const { listen, adminListen, logLevel, logFormat } = config
+  const { listen, adminListen, logLevel } = config
   const count = countProcesses(config)
   const nodeName = config.nodeName ?? hostname()
-  const plan = { count, listen, adminListen, nodeName, logLevel, logFormat, logDescriptor }
+  const plan = { count, listen, adminListen, nodeName, logLevel, logDescriptor }
   const program = join(import.meta.dirname, '..', 'supervisor.ts')
   const { execPath, execArgv, argv } = process
   const options = [...execArgv, smallHeap]

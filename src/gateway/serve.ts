@@ -61,7 +61,6 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   const place = supervisor && placeOf(supervisor, config)
   const log = createLog({
     level: config.logLevel,
-    format: config.logFormat,
     descriptor: logDescriptor,
     ...(place === undefined ? {} : { node: place.name }),
   })

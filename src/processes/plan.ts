@@ -15,7 +15,6 @@ const plan = z.object({
   adminListen: address,
   nodeName: z.string(),
   logLevel: z.string(),
-  logFormat: z.enum(['auto', 'json', 'text']),
   logDescriptor: z.int(),
 })
 

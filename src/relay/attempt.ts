@@ -310,7 +310,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const { error, errorEnvelope } = meter
     // No client could be told of it, and what came before says only that the vendor worked.
     const hasFailed = meter.isErrorWithheld && !meter.reading().hasOutput
-    if (!hasFailed && this.#isBegun(meter)) {
+    if (!hasFailed && meter.hasStarted) {
       const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
       this.#settle({ kind: 'streaming', class: 'answered', head, stream: this, firstEventMs })
       return
@@ -318,12 +318,6 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (error === undefined) return
     this.#call?.abort()
     this.#settle({ ...readErrorEvent({ error, errorEnvelope }, context), head })
-  }
-
-  #isBegun(meter: StreamMeter): boolean {
-    if (!meter.hasStarted) return false
-    const { commitPoint } = this.#services.settings
-    return commitPoint === 'first_event' || meter.isTerminated || meter.reading().hasOutput
   }
 
   /** The grace time has passed. The vendor works on the prompt, whether the gateway reads or not. */

@@ -10,11 +10,9 @@ import { failureInPlaceOf, healthAfterCommit, type OutcomeClass } from '../chann
 import { placeOf } from '../channels/places.ts'
 import { reachOf } from '../channels/reach.ts'
 import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
-import { withTraceHeaders } from '../formats/headers.ts'
 import { readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { AttemptRecord } from '../ledger/ledger.ts'
 import type { Ending } from '../metering/settlement.ts'
-import type { AttemptTrace } from '../telemetry/traces.ts'
 import {
   committed,
   giveUp,
@@ -218,7 +216,7 @@ async function tryOnce(
   const startedMs = clock.monotonic()
   const trace = beginAttemptTrace(admitted, lease, index)
   const { addedField } = context
-  const { outcome, droppedBetas } = await tryLease(attempt, { trace, addedField }, services)
+  const { outcome, droppedBetas } = await tryLease(attempt, addedField, services)
   const endedMs = clock.monotonic()
   const record = attemptRecord(outcome, {
     channel: lease.channel.name,
@@ -233,11 +231,6 @@ async function tryOnce(
   return { lease, outcome, verdict, record, startedMs, endedMs }
 }
 
-interface Additions {
-  readonly trace: AttemptTrace | undefined
-  readonly addedField: string | undefined
-}
-
 interface Sent {
   readonly outcome: AttemptOutcome
   readonly droppedBetas: readonly string[] | undefined
@@ -250,7 +243,7 @@ function nameFor({ model, facts }: Admitted, lease: Lease): string | undefined {
 
 async function tryLease(
   attempt: AttemptRequest,
-  { trace, addedField }: Additions,
+  addedField: string | undefined,
   services: FailoverServices,
 ): Promise<Sent> {
   const { admitted, lease } = attempt
@@ -258,8 +251,6 @@ async function tryLease(
   try {
     const { rawHeaders } = admitted.request
     const reach = reachOf(lease.channel, vendor, { rawHeaders, path, query, format: format.name })
-    const headers =
-      trace?.headers === undefined ? reach.headers : withTraceHeaders(reach.headers, trace.headers)
     // The fields that are in a body are not added to it.
     const toAmend = addedField === undefined ? { ...facts, asksUsageChunk: true } : facts
     const body =
@@ -268,7 +259,11 @@ async function tryLease(
         : operation.amend(admitted.body.bytes, toAmend, nameFor(admitted, lease))
     services.onTracePoint?.('attempt_sending', exchangeId)
     const { method } = operation
-    const outcome = makeAttempt(attempt, { method, path: reach.path, headers, body }, services)
+    const outcome = makeAttempt(
+      attempt,
+      { method, path: reach.path, headers: reach.headers, body },
+      services,
+    )
     services.onTracePoint?.('attempt_sent', exchangeId)
     const { droppedBetas } = reach
     return { droppedBetas, outcome: await outcome }

@@ -68,8 +68,6 @@ export interface RelaySettings {
   readonly attemptsMax: number
   /** For the whole exchange, from its acceptance on. */
   readonly requestDeadlineMs: number
-  /** What a stream must begin with before the gateway shows any of it. */
-  readonly commitPoint: 'first_event' | 'first_content'
   /** Between two reads from the vendor. */
   readonly idleTimeoutMs: number
   readonly pingTimeoutMs: number

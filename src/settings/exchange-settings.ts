@@ -122,12 +122,6 @@ export const exchangeSettings = {
       10 * minuteMs,
       'Streams: the longest silence of a vendor before its head, and from there to the first output. The catalogue can set another limit for a model or a channel. While another channel is usable, [shorter limits](reliability.md#silence) hold.',
     ),
-    commitPoint: setting(
-      'commit_point',
-      choice(['first_event', 'first_content']),
-      'first_event',
-      "When a stream's first bytes go to the client, after which no other channel can serve it: with its `first_event`, or with its `first_content`. The second hides more failures from clients, but the first event waits for the content.",
-    ),
     answerTimeoutMs: setting(
       'answer_timeout',
       upToHour,

@@ -77,12 +77,6 @@ export const settingGroups = {
       'info',
       '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. No level logs bodies or secrets.',
     ),
-    logFormat: setting(
-      'log_format',
-      choice(['auto', 'json', 'text']),
-      'auto',
-      'The form of log lines: `json`, `text` for people, or `auto`: text on a terminal, JSON elsewhere.',
-    ),
   },
   'Store and secrets': {
     store: setting(
@@ -192,12 +186,6 @@ export const settingGroups = {
       ratio,
       1,
       'The share of requests that is traced, from `0` to `1`, where the client has not decided it.',
-    ),
-    otlpVendorHeaders: setting(
-      'otlp_vendor_headers',
-      choice(['client', 'gateway']),
-      'client',
-      "What a vendor gets as `traceparent` and `tracestate`: those of the `client`, unchanged, or those of the `gateway`'s attempt.",
     ),
   },
   Alerts: {

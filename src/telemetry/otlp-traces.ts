@@ -44,8 +44,6 @@ export interface OtlpOptions {
   readonly endpoint: string
   /** Of the exchanges whose client has not decided, the share that is traced. */
   readonly sampleRatio: number
-  /** Vendors get the attempt's trace headers in place of the client's. */
-  readonly isPropagated: boolean
   readonly serviceVersion: string
   readonly instance: string
   readonly region: string
@@ -77,7 +75,7 @@ export function openOtlpTraces(options: OtlpOptions): Traces {
     spanProcessors: [new BoundedProcessor(exporter, onSpans)],
   })
   const tracer = sdk.getTracer('turnpike', options.serviceVersion)
-  const site = { tracer, clock, isPropagated: options.isPropagated }
+  const site = { tracer, clock }
   return {
     begin: (request) => new TracedExchange(request, site),
     async close() {
@@ -134,16 +132,12 @@ class BoundedProcessor implements SpanProcessor {
 interface Site {
   readonly tracer: Tracer
   readonly clock: Clock
-  readonly isPropagated: boolean
 }
 
 const propagator = new W3CTraceContextPropagator()
 const readHeader = {
   get: (headers: Readonly<Record<string, string | undefined>>, name: string) => headers[name],
   keys: (headers: Readonly<Record<string, string | undefined>>) => Object.keys(headers),
-}
-const pushHeader = {
-  set: (headers: string[], name: string, value: string) => void headers.push(name, value),
 }
 
 class TracedExchange implements ExchangeTrace {
@@ -168,17 +162,14 @@ class TracedExchange implements ExchangeTrace {
   }
 
   beginAttempt(attempt: TracedAttempt): AttemptTrace {
-    const { tracer, isPropagated } = this.#site
-    const span = tracer.startSpan(
+    const span = this.#site.tracer.startSpan(
       spanName(attempt.operation, attempt.model) ?? attempt.method,
       { kind: SpanKind.CLIENT, startTime: timeOf(this.#nowMs()) },
       this.#context,
     )
     if (span.isRecording()) span.setAttributes(attemptAttributes(attempt))
     this.#open.add(span)
-    const headers = isPropagated ? this.#headersOf(span) : undefined
     return {
-      headers,
       judged: ({ next, isRunning, ...end }) => {
         span.setAttribute('turnpike.attempt.next', next)
         if (!isRunning) this.#endAttempt(span, end)
@@ -197,12 +188,6 @@ class TracedExchange implements ExchangeTrace {
       if (isFailed(end)) span.setStatus({ code: SpanStatusCode.ERROR })
     }
     span.end(timeOf(this.#nowMs()))
-  }
-
-  #headersOf(span: Span): string[] {
-    const headers: string[] = []
-    propagator.inject(trace.setSpan(this.#context, span), headers, pushHeader)
-    return headers
   }
 
   #endAttempt(span: Span, end: AttemptEnd = { status: null, class: 'fault' }): void {

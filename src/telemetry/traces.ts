@@ -69,8 +69,6 @@ export interface AttemptEnd {
 }
 
 export interface AttemptTrace {
-  /** Names and values in turn, where the vendor gets the attempt as its parent. */
-  readonly headers: readonly string[] | undefined
   /** A stream that is delivered runs on until the exchange ends. */
   judged(judged: AttemptEnd & { readonly next: string; readonly isRunning: boolean }): void
 }

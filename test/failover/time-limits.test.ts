@@ -13,7 +13,7 @@ import type { WireAnswer } from '../support/http-client.ts'
 import { assertBrokenOff, assertOwnError, assertWhole } from '../support/answers.ts'
 
 import { ManualClock } from '../support/manual-clock.ts'
-import { type Ask, firstShown, formats, places, streamedFormats } from '../support/requests.ts'
+import { type Ask, firstShown, places, streamedFormats } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 const second = 1_000
@@ -165,39 +165,6 @@ describe('a silent vendor', () => {
     // The main channel had used up its own limit, the reserve had not.
     assert.deepEqual(await gateway.attempts(), { 'alpha-main hard': 1, 'alpha-reserve nobody': 1 })
   })
-})
-
-describe('a commit point at the first content', () => {
-  // The first event of completions has content.
-  for (const format of [...formats, 'responses'] as const) {
-    // A role alone commits nothing.
-    const shown = format === 'chat' ? 1 : firstShown(format)
-    for (const [moment, fault] of [
-      ['tells an error', `error_at=${shown}; event_error=500`],
-      ['breaks off', `cut_event=${shown}`],
-      ['ends cleanly', `cut_event=${shown}; cut_as=end`],
-    ] as const)
-      test(`a ${format} stream that ${moment} before any is replaced by the reserve`, async () => {
-        const gateway = await scenario({
-          ...failoverDefaults,
-          settings: { commit_point: 'first_content' },
-        })
-        try {
-          const { main, reserve } = places[format]
-          gateway.sandbox.faults.set(main, fault)
-          const answer = await gateway.ask({ format, isStream: true, marker: moment })
-          assert.deepEqual(gateway.tried(moment), [main, reserve])
-          assertWhole(answer, await gateway.served(moment, reserve), moment)
-          assert.deepEqual(await gateway.attempts(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
-          // An answer without any content is an answer all the same.
-          gateway.sandbox.faults.set(main, 'output=0')
-          const empty = await gateway.ask({ format, isStream: true, marker: 'empty' })
-          assertWhole(empty, await gateway.served('empty', main), 'empty')
-        } finally {
-          await gateway.close()
-        }
-      })
-  }
 })
 
 describe('a request deadline shorter than every limit of a channel', () => {

@@ -211,25 +211,6 @@ describe('trace headers to the vendor', () => {
         assert.equal(valueOf(rawHeaders, 'traceparent'), given.traceparent)
         assert.equal(valueOf(rawHeaders, 'tracestate'), given.tracestate)
       }))
-
-  test('by a setting the vendor gets the attempt as its parent', async () => {
-    const own = await startCollector()
-    const settings = { otlp_endpoint: own.url, otlp_vendor_headers: 'gateway' }
-    let passed: string | undefined
-    await withGateway(settings, async (gateway) => {
-      await askWith(gateway, { ...whole, marker: 'attempt' }, given)
-      const { rawHeaders } = await gateway.served('attempt', 'alpha-main')
-      passed = valueOf(rawHeaders, 'traceparent')
-      assert.equal(valueOf(rawHeaders, 'tracestate'), given.tracestate)
-    })
-    assert.match(passed ?? '', new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`))
-    assert.notEqual(passed, sampled)
-    if (missingPython === undefined) {
-      const [, attempt] = await decodeSpans(own)
-      assert.equal(passed, `00-${traceId}-${attempt?.spanId ?? ''}-01`)
-    }
-    await own.close()
-  })
 })
 
 describe('a collector that fails', () => {
@@ -248,7 +229,6 @@ describe('a collector that fails', () => {
       clock: systemClock,
       endpoint: collector.url,
       sampleRatio: 1,
-      isPropagated: false,
       serviceVersion: '0',
       instance: 'test',
       region: 'test',

@@ -1,27 +1,21 @@
 /**
  * Finds what may follow the words of an unfinished command line: from commander's own tree, so that a new
- * command or option completes without an entry here. It opens no store: names of accounts and other things
- * come from the caller.
+ * command or option completes without an entry here.
  */
 import type { Argument, Command, Option } from 'commander'
 import { choicesOf } from '../field-words.ts'
 
-/** Things whose names complete. An argument or option value of this name takes one of them. */
-export type NameKind = 'account' | 'channel' | 'model' | 'target'
-
-export interface Candidate {
+interface Candidate {
   readonly value: string
   /** What shells show beside it; may be empty. */
   readonly description: string
 }
 
-export type Candidates =
+type Candidates =
   | { readonly kind: 'list'; readonly list: readonly Candidate[] }
-  | { readonly kind: 'names'; readonly of: NameKind }
   /** Paths, which the shell itself completes. */
   | { readonly kind: 'files' }
 
-const nameKinds: ReadonlySet<string> = new Set<NameKind>(['account', 'channel', 'model', 'target'])
 const fileNames: ReadonlySet<string> = new Set(['file', 'path'])
 const nothing: Candidates = { kind: 'list', list: [] }
 
@@ -104,7 +98,6 @@ function valuesOf(name: string, choices: readonly string[] | undefined, current 
       choices.map((value) => ({ value, description: '' })),
       current,
     )
-  if (nameKinds.has(name)) return { kind: 'names', of: name as NameKind }
   return fileNames.has(name) ? { kind: 'files' } : nothing
 }
 

@@ -107,7 +107,6 @@ async function openTraces(opening: Opening): Promise<Traces | undefined> {
     clock: effects.clock,
     endpoint,
     sampleRatio,
-    isPropagated: config.otlpVendorHeaders === 'gateway',
     serviceVersion: thisBuild().version,
     instance: nodeName,
     region,

@@ -67,7 +67,6 @@ const settings: RouteSettings & RelaySettings = {
   bodyTimeoutMs: 10_000,
   attemptsMax: 3,
   requestDeadlineMs: 600_000,
-  commitPoint: 'first_event',
   firstEventTimeoutMs: 30_000,
   answerTimeoutMs: 60_000,
   idleTimeoutMs: 30_000,

@@ -53,8 +53,8 @@ function nextPageOf({ kind, account_id: account, channel, model, audit_id: audit
     }
   if (kind === 'backup.too_old')
     return {
-      action: 'Open backups',
-      page: linkOptions({ to: '/settings', search: { tab: 'backups' } }),
+      action: 'See backups',
+      page: linkOptions({ to: '/audit', search: { tab: 'actions', action: 'store.backup' } }),
     }
   if (kind === 'store.outage' || kind === 'node.unclean_stop')
     return {
