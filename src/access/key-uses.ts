@@ -1,5 +1,5 @@
 /**
- * When each key was used last, for operators. Requests only note it in memory; a timer writes what is new,
+ * When each key was used last, for operators. Requests only note it in memory; a timer writes new uses,
  * at most once a minute for each key. The invariant: noting never waits, and memory is bounded. What was
  * noted since the last write is lost when the process is killed.
  */
@@ -9,7 +9,7 @@ import { saveKeyUses } from './key-store.ts'
 
 export interface KeyUses {
   note(keyId: string, atMs: number): void
-  /** Writes what is noted, then ends. */
+  /** Writes the noted uses, then ends. */
   close(): Promise<void>
 }
 

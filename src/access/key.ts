@@ -23,7 +23,7 @@ export interface Principal {
   readonly keyId: string
   /** Empty for admin tokens, which belong to no account. */
   readonly accountId: string
-  /** Of an admin token; undefined for other kinds. */
+  /** The role of an admin token; undefined for other kinds. */
   readonly role?: AdminRole | undefined
   /** Undefined = every model. */
   readonly allowedModels: ReadonlySet<string> | undefined

@@ -12,7 +12,7 @@ export interface Watched {
   watchIndex: number
   /** Called once per tick while due: move the timeout or call `unwatch`. */
   onDue(): void
-  /** The gateway shuts down: ends what is left, visibly incomplete. */
+  /** The gateway shuts down: ends the rest, visibly incomplete. */
   cut(): void
 }
 

@@ -8,7 +8,7 @@ type Asked = Pick<OpenAttempt, 'model' | 'asksReasoning'>
 
 /** While nothing is known of the model. */
 const unknownPerSecond = 50
-/** So much weight has the latest answer. */
+/** The weight of the latest answer. */
 const latestShare = 0.1
 /** The time of shorter answers is mostly overhead. */
 const tokensMin = 16
@@ -16,7 +16,7 @@ const tokensMin = 16
 export class OutputRates {
   readonly #perSecond = new Map<string, number>()
 
-  /** So many tokens have come within this time after the head. */
+  /** Notes an answer: its tokens, and the time that they took after the head. */
   note(asked: Asked, outputTokens: number, durationMs: number): void {
     if (outputTokens < tokensMin || durationMs <= 0) return
     const rate = (outputTokens * 1_000) / durationMs

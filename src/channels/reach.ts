@@ -66,7 +66,7 @@ function nameOf(part: string): string {
   return new URLSearchParams(part).keys().next().value ?? ''
 }
 
-/** Whether both reach their vendor in the same way: then what is known of one is true of the other. */
+/** Whether both reach their vendor in the same way: then knowledge of one is true of the other. */
 export function isSameUpstream(one: Channel, other: Channel): boolean {
   return one === other || textOf(one) === textOf(other)
 }

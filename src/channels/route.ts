@@ -22,7 +22,7 @@ import { Patience } from './patience.ts'
 export interface RouteRequest {
   readonly snapshot: Snapshot
   readonly model: Model
-  /** The name of what is asked for: a channel may not offer it. */
+  /** The name of the wanted operation: a channel may not offer it. */
   readonly operation: string
   readonly caller: Caller
   /** What stays on one channel where possible. */
@@ -64,7 +64,7 @@ export interface AttemptEnd {
   readonly outcome: Outcome
   /** The vendor had the request and failed on it, so the request itself may be the cause. */
   readonly isRequestSuspect?: boolean
-  /** Of a complete stream. */
+  /** Output of a complete stream. */
   readonly outputTokens?: number | undefined
   /** The channel does not offer the operation. */
   readonly isNotOffered?: boolean

@@ -28,7 +28,7 @@ export interface ChannelFacts {
   running(channel: string): number
   /** Whether failover tokens allow an account's failed exchange on the channel; see `tokens.ts`. */
   mayFailOverInto(channel: string, accountId: string): boolean
-  /** Whether the account has none of its own failover tokens left there, because its requests failed. */
+  /** Whether the account has none of its failover tokens left there, because its requests failed. */
   hasSpentOwn(channel: string, accountId: string): boolean
   /** Draws a number in [0, 1) that decides which exchanges belong to a channel's share. */
   draw(): number
@@ -47,7 +47,7 @@ export interface SelectOptions {
   readonly pinnedTo?: string | undefined
   /** Selected first where it is usable, whatever its rank. */
   readonly preferred?: string | undefined
-  /** Whether a channel does not offer what is asked for: it is tried only where no other is left. */
+  /** Whether a channel does not offer the operation: it is tried only where no other is left. */
   readonly lacks?: (channel: string) => boolean
 }
 

@@ -1,6 +1,6 @@
 /**
  * How long a vendor may be silent: the one place that chooses the limits of a stream's three waits, from the
- * catalogue, the settings and what has been learned. Pure.
+ * catalogue, the settings and the learned times. Pure.
  *
  *     request ──▶ head ──▶ sign of work ──▶ first output ──▶ output ──▶ …
  *        └─ head ──┘└───────── output ───────────┘└─ between ──┘
@@ -45,7 +45,7 @@ interface Waiting {
   readonly known: KnownWait
 }
 
-/** So many times the longest wait is no longer usual. */
+/** A wait above this multiple of the longest known one is unusual. */
 export const learnedFactor = 1.5
 /** How long a model that thinks may be silent before its first output, while nothing is learned. */
 const thinkingMs = 10 * minuteMs

@@ -21,7 +21,7 @@ export interface Hint {
   readonly fallback?: string
   /** Reads the text when the command runs. */
   readonly read?: (text: string) => unknown
-  /** Reads the text with the line; what it throws is told with the option. */
+  /** Reads the text with the line; its error names the option. */
   readonly parse?: (text: string) => unknown
   /** The option may be repeated, and all values count. */
   readonly isRepeated?: true

@@ -1,7 +1,7 @@
 /**
  * A command as a row: its words, and hints over an endpoint. Arguments, options and help come from the
  * schema of the endpoint's input; a row says which fields are arguments, what differs, and how the answer
- * shows. A row with work of its own shares all but that.
+ * shows. A row with special work shares all but that.
  */
 import { Argument, Option, type Command } from 'commander'
 import type { Endpoint } from '../operations/endpoint.ts'
@@ -30,7 +30,7 @@ interface Extra {
   readonly text: string
   readonly parse?: (text: string) => unknown
   readonly isRequired?: true
-  /** Of an argument: the words that it may be. */
+  /** The words that an argument may be. */
   readonly choices?: readonly string[]
 }
 
@@ -46,7 +46,7 @@ interface Words {
 }
 
 export interface CommandRow extends Words {
-  /** Adds what is special to the command, and returns what it does. */
+  /** Adds the special part of the command, and returns its work. */
   readonly prepare: (command: Command) => Work
 }
 
@@ -81,7 +81,7 @@ type Source = Pick<Endpoint, 'path' | 'summary' | 'fixed'> &
 
 type RunWork = (run: Run, input: Input) => Promise<Result>
 
-/** Makes the row of a command with the input of an endpoint, and work of its own. */
+/** Makes the row of a command with the input of an endpoint, and special work. */
 export function runRow(source: Source, row: Hints & { readonly work: RunWork }): CommandRow {
   const { input: schema } = 'stream' in source ? source.stream : source.operation
   const { arguments: places = fieldsIn(source.path), without = [], fixed = {}, hints = {} } = row

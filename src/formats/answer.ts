@@ -1,5 +1,5 @@
 /**
- * What is read of an answer: the interface between a meter and the rest of the gateway. Pure, as format.ts.
+ * Readings of an answer: the interface between a meter and the rest of the gateway. Pure, as format.ts.
  */
 import type { Usage, UseCounts } from '../metering/usage.ts'
 
@@ -75,7 +75,7 @@ export interface StreamMeter {
   readonly eventCount: number
   /**
    * The first error event, if any; a first event that cannot be read counts as one. Nothing after it is
-   * read or returned; a missing part of its blank line has been added to what was returned.
+   * read or returned; a missing part of its blank line has been added to the returned bytes.
    */
   readonly error: VendorError | undefined
   /** That event's data, where it has the form of the vendor's error bodies. */

@@ -41,7 +41,7 @@ export interface RequestRules {
   readonly hasBestOf?: boolean
   /** False where no field limits the output, and no answer is streamed. */
   readonly hasOutput: boolean
-  /** Returns what is wrong with the prompt, such as that there is none. */
+  /** Returns the mistake in the prompt, such as that there is none. */
   findPromptFault(body: JsonObject, source: BodyText): RequestFault | undefined
   /** How many prompts the body has, each with its choices; absent where there is always one. */
   countPrompts?(source: BodyText): number
@@ -290,7 +290,7 @@ export function listedModels(body: JsonObject): readonly string[] {
   return (asArray(body['models']) ?? []).filter((model) => typeof model === 'string')
 }
 
-/** For a tool without a limit of its own. */
+/** For a tool without a limit. */
 const usualUses = 10
 /** A larger limit holds no more money, and no answer with more is believed. */
 const usesMax = 200

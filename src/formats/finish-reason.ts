@@ -14,5 +14,5 @@ export function saysFailure(reason: string): boolean {
   return failure.test(reason)
 }
 
-/** The error of an answer that says so by its finish reason alone: nobody but the vendor is to blame. */
+/** The error of an answer that says so by its finish reason alone: only the vendor is to blame. */
 export const reportedFailure: VendorError = { type: undefined, code: undefined, message: undefined }

@@ -112,7 +112,7 @@ export interface StoredOperation extends VendorOperation {
   readonly kind: 'stored'
   /** A 2xx answer means that the vendor keeps the stored answer no longer. */
   readonly deletesAnswer: boolean
-  /** Returns what is wrong with the raw query. */
+  /** Returns the mistake in the raw query. */
   findQueryFault(query: string): RequestFault | undefined
 }
 
@@ -123,7 +123,7 @@ export interface ModelsOperation {
   readonly method: 'GET'
   /** May end in `*id`. */
   readonly path: string
-  /** Returns the answer's body, or what is wrong with the query; undefined where no model has the id. */
+  /** Returns the answer's body, or the mistake in the query; undefined where no model has the id. */
   answer(
     models: readonly ListedModel[],
     asked: { readonly id: string | undefined; readonly query: string },
@@ -153,7 +153,7 @@ export interface RequestFacts {
   readonly cacheWrite?: 'short' | 'long'
   /** Chat streams: the client itself asked for the usage chunk. */
   readonly asksUsageChunk: boolean
-  /** The body asks the model to reason: much of what is billed may never be shown. Absent = it does not. */
+  /** The body asks the model to reason: much of the billed output may never show. Absent = no. */
   readonly asksReasoning?: boolean
   /** `prompt_cache_key`: requests with the same one share a prompt. Absent = none. */
   readonly cacheKey?: string
@@ -209,10 +209,10 @@ export interface ServerTools {
   readonly isLimited: boolean
 }
 
-/** What a request asks for beyond text; each is counted or priced by a rule of its own. */
+/** What a request asks for beyond text; each is counted or priced by another rule. */
 export interface RequestExtras {
   readonly asksAudioOutput: boolean
-  /** An answer without output is what was asked for, and costs its prompt. Absent = it is not. */
+  /** The request asks for no output, and costs its prompt. Absent = it is not. */
   readonly asksNoOutput?: boolean
   /** The answer repeats the prompt, which is no output. Absent = it does not. */
   readonly echoesPrompt?: boolean

@@ -1,6 +1,6 @@
 /**
  * Which headers pass the gateway, in both directions: pure functions over flat lists as received. The lists
- * name what is dropped: an unknown header passes, its name and value unchanged. Invariants: no credential,
+ * name the dropped ones: an unknown header passes, its name and value unchanged. Invariants: no credential,
  * hop-by-hop or address header of one side reaches the other, however it is spelled; a `Connection` header
  * cannot remove a header whose value the gateway has checked.
  */
@@ -69,7 +69,7 @@ export function forwardRequestHeaders(
 }
 
 /**
- * Returns what is wrong with the version in a client's request, as a public sentence; undefined where it is
+ * Returns the mistake in the version in a client's request, as a public sentence; undefined where it is
  * absent or is one date, under either of its names and any number of times.
  */
 export function findVersionFault(
@@ -267,7 +267,7 @@ const hopByHop = [
   'content-length',
 ]
 
-/** Of the gateway and of other services. */
+/** Headers with credentials of the gateway and of other services. */
 const credentials = [
   'authorization',
   'x-api-key',
@@ -281,7 +281,7 @@ const credentials = [
 /** Bodies are forwarded decoded, and answers are asked for so. */
 const codings = ['accept-encoding', 'content-encoding']
 
-/** What the gateway itself writes, and what is for one connection only. */
+/** Headers that the gateway itself writes, and those of one connection only. */
 const ownedByHttp = [...hopByHop, 'host', 'expect', ...codings, ...credentials]
 
 /** Takes a lower-case name. */

@@ -31,7 +31,7 @@ export class LongText {
 /** A longer text is not kept. */
 export const keptTextBytesMax = 1024
 const depthMax = 512
-/** Far more than an answer has items and parts; of all lists together, what is beyond is left out. */
+/** Far more than an answer has items and parts; of all lists together, the rest is left out. */
 const elementsMax = 50_000
 
 interface Container {

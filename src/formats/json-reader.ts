@@ -6,7 +6,7 @@
  * - members of other names
  * - elements of an array that say nothing: neither text nor an object or array that says something
  *
- * What is only counted is replaced by its length (`TextLength`), all texts of a list by one. A container
+ * A counted value is replaced by its length (`TextLength`), all texts of a list by one. A container
  * that would be empty then is still an object, and an array that had elements still has one.
  */
 import { foldName, isFieldName, isNameList, isTextName, plainFieldName } from './field-names.ts'
@@ -37,7 +37,7 @@ export class TextLength {
   }
 }
 
-/** What is to be known of the members of the outermost object. */
+/** The wanted facts of the members of the outermost object. */
 export interface Members {
   /** Value spans of the wanted members; of a repeated one the first. */
   readonly spans: ReadonlyMap<string, Span>
@@ -100,7 +100,7 @@ const minus = 0x2d
 const zero = 0x30
 const nine = 0x39
 
-/** Of the members of an object in a list in the body. */
+/** The depth of the members of an object in a list in the body. */
 const elementDepth = 3
 
 /** The largest finite number has 309 digits before its point. */
@@ -163,7 +163,7 @@ class JsonReader implements Members {
     this.#at = at
   }
 
-  /** Returns undefined for what is not kept. */
+  /** Returns undefined for a value that is not kept. */
   #readValue(depth: number, isKept: boolean): unknown {
     const code = this.#bytes[this.#at]
     if (code === quote) {
@@ -287,7 +287,7 @@ class JsonReader implements Members {
     this.#skipSpace()
   }
 
-  /** Reads what is behind a member or an element: the end of its container, or a comma. */
+  /** Reads the text behind a member or an element: the end of its container, or a comma. */
   #closes(end: number): boolean {
     this.#skipSpace()
     const code = this.#bytes[this.#at]

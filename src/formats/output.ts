@@ -11,7 +11,7 @@ export const outputTextBytesMax = 256 * 1024
 /** A stream may have little text for long. */
 const firstCapacity = 256
 
-/** Of a whole answer without counts and without output. */
+/** The reading of a whole answer without counts and without output. */
 export const emptyReading: MeterReading = {
   usage: undefined,
   isFinal: true,

@@ -31,7 +31,7 @@ export class PayloadSum {
   /** Some of it is named by an id and is stored in the operator's account. */
   isInAccount = false
 
-  /** Adds a text, or what was counted of an object or a list: the input of a tool, for example. */
+  /** Adds a text, or the count of an object or a list: the input of a tool, for example. */
   addText(value: unknown): void {
     if (typeof value === 'string') this.textBytes += value.length
     else if (value instanceof TextLength) this.textBytes += value.bytes
@@ -132,7 +132,7 @@ export function isCompressedAudio(format: unknown): boolean {
 /** Longer than any name of a host. */
 const addressStart = 300
 
-/** No base64 has a colon or a dot; the data form begins with a colon of its own. */
+/** No base64 has a colon or a dot; the data form begins with a colon. */
 function isAddress(data: string): boolean {
   const start = data.slice(0, addressStart)
   return !/^data:/i.test(start) && /[.:]/.test(start)

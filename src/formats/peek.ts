@@ -3,7 +3,7 @@
  * two ways. Bytes in, facts out; it never changes the body. fields.ts and the formats define the fields; this
  * file is the same for all.
  *
- * One pass: `json-reader.ts` decides what is JSON, finds positions, duplicates and depth, and builds what the
+ * One pass: `json-reader.ts` checks the JSON, finds positions, duplicates and depth, and builds what the
  * rules read.
  */
 import { isUtf8 } from 'node:buffer'

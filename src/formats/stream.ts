@@ -24,7 +24,7 @@ export const passedFrameBytesMax = 64 * 1024 * 1024
 const workingBytesMax = 512 * 1024
 /** Bytes from the terminal event on; vendors send very few there. */
 export const heldBytesMax = 1024 * 1024
-/** Of a terminal event that passes in parts so much is held: without its end no client can read it. */
+/** The held end of a terminal event that passes in parts: without it no client can read the event. */
 const tailBytes = 1024
 
 export type FrameFate = 'pass' | 'drop' | 'terminal'
@@ -76,7 +76,7 @@ export abstract class FrameReader {
   protected readErrorEvent(payload: JsonObject, data: string): FrameFate {
     this.error = readVendorError(payload)
     if (asObject(payload['error']) !== undefined) this.errorEnvelope = data
-    // The client must not read what is about the operator's account.
+    // The client must not read anything about the operator's account.
     const { fault } = this.classifyEvent(this.error)
     const isOperators = namesVendorAccount(data) || fault === 'config' || fault === 'no_credit'
     return isOperators ? 'drop' : 'pass'

@@ -1,5 +1,5 @@
 /**
- * What is recorded of a vendor's refusal: the type, the code and the parameter of its error, never its
+ * The recorded part of a vendor's refusal: the type, the code and the parameter of its error, never its
  * message, which quotes what clients send. Only short plain words are kept, and of a parameter only the names
  * of the format's own fields: behind them follow names that a client has chosen. Pure.
  */

@@ -51,7 +51,7 @@ export interface FrontParts {
   readonly relay: RelayServices
 }
 
-/** Of the gateway's own endpoints. */
+/** The methods of the gateway's own endpoints. */
 const readMethods = 'GET, HEAD'
 
 const notPlain = refuse('http.malformed', 'The request target is not a plain path.', {

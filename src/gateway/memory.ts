@@ -27,7 +27,7 @@ export interface MemoryEffects {
 }
 
 const checkMs = 10_000
-/** A release stops the event loop for some tens of milliseconds: only where nobody is likely to notice. */
+/** A release stops the event loop for some tens of milliseconds: only where it will hardly be noticed. */
 const idleShareMax = 0.05
 /** How much the memory must grow after a release before the next one. The first drops what the start left. */
 const growthBytesMin = 33_554_432
@@ -104,7 +104,7 @@ function findCollector(): () => void {
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')
-    // A collection frees Buffers on a thread of its own; the next one first waits for that.
+    // A collection frees Buffers on another thread; the next one first waits for that.
     collect({ type: 'minor' })
   }
 }

@@ -1,4 +1,4 @@
-/** Accounts as alerts and the overview look at them: what is left of their money, and how long it lasts. */
+/** Accounts as alerts and the overview look at them: the money that is left, and how long it lasts. */
 import type { Picos } from '../base/money.ts'
 import type { Queryable } from '../storage/database.ts'
 import { spentSql, statusSql, type AccountStatus } from './account-store.ts'

@@ -21,7 +21,7 @@ export interface AnswerStateKey {
 export interface MadeStates {
   readonly keys: readonly AnswerStateKey[]
   readonly expiresAtMs: number
-  /** Of the whole answer, for the hold of a request that continues from it. */
+  /** Tokens of the whole answer, for the hold of a request that continues from it. */
   readonly inputTokens: number
   readonly outputTokens: number
 }
@@ -32,7 +32,7 @@ export interface MadeStates {
  */
 type StateOwnership = 'own' | 'made_again' | 'foreign'
 
-/** What is known of a key. Of foreign state nothing else may be used. */
+/** A known key. Nothing else of foreign state may be used. */
 export interface FoundState extends AnswerStateKey {
   readonly owner: StateOwnership
   readonly channel: string
@@ -85,7 +85,7 @@ export const keepAnswerStateSql = `INSERT INTO answer_state (${answerStateColumn
 /** Other ids are of no vendor, and not every store can hold them. */
 const storableId = /^[!-~]{1,512}$/
 
-/** Far more than an answer has; what is beyond is not known later. */
+/** Far more than an answer has; names beyond it are not known later. */
 const keysPerAnswerMax = 1_000
 
 /** The rows of what an answer has made. */
@@ -115,12 +115,12 @@ interface StateOwner {
 
 /** The state of answers in the store of a running gateway. */
 export interface AnswerStates {
-  /** Returns what is known of each key, by `stateName`; a key of no answer is missing. */
+  /** Returns the state of each known key, by `stateName`; a key of no answer is missing. */
   find(
     keys: readonly AnswerStateKey[],
     owner: StateOwner & { readonly nowMs: number },
   ): Promise<ReadonlyMap<string, FoundState>>
-  /** Forgets a stored answer of an account, and its items. What is encrypted can still be sent back. */
+  /** Forgets a stored answer of an account, and its items. Encrypted parts can still be sent back. */
   forget(responseId: string, owner: StateOwner): Promise<void>
 }
 

@@ -261,7 +261,7 @@ export interface Refund {
   readonly bookedAtMs: number
 }
 
-/** Finds what was given back of an exchange's charge. */
+/** Finds the refunds of an exchange's charge. */
 export async function findRefund(
   snapshot: Queryable,
   { accountId, exchangeId }: Pick<RecordedExchange, 'accountId' | 'exchangeId'>,

@@ -1,7 +1,7 @@
 /**
  * Records exchanges that nothing is charged for, in batches beside the path of requests. No client and no
  * charge waits for it. Invariants: a flood writes a bounded number of rows per minute and keeps a bounded
- * number in memory; every exchange is counted by a row or as dropped. What is not written yet is lost where
+ * number in memory; every exchange is counted by a row or as dropped. Unwritten rows are lost where
  * the process is killed.
  */
 import { minuteMs, type Clock, type Timer } from '../base/clock.ts'

@@ -19,9 +19,9 @@ export interface HoldRequest {
   readonly exchangeId: string
   readonly accountId: string
   readonly keyId: string
-  /** What is held: the most that the exchange can cost. */
+  /** The hold: the most that the exchange can cost. */
   readonly amountPicos: Picos
-  /** What has to be left for it to be admitted, at most the amount: what it will usually cost. */
+  /** The amount that must be left for admission, at most the hold: what it will usually cost. */
   readonly likelyPicos: Picos
   /** As its principal carries them. */
   readonly keyLimits: KeyLimits
@@ -153,7 +153,7 @@ export interface ExchangeRecord {
   /** From the start of the request to the first event or byte that the client got. */
   readonly firstEventMs: number | undefined
   readonly attempts: readonly AttemptRecord[]
-  /** The error code where the gateway answered with an error of its own. */
+  /** The error code where the gateway answered with its own error. */
   readonly code: string | undefined
   /** The family of the client's user agent; empty = unknown. */
   readonly client: string

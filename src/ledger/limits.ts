@@ -56,7 +56,7 @@ export const limits: readonly Limit[] = [
   { name: 'key_total', scope: 'key', ...total },
 ]
 
-/** Returns what has to be left in each limit in USD, and of balance and credit line. */
+/** Returns the amounts that must be left in each limit in USD, and of balance and credit line. */
 export function leastLeftPicos({
   amountPicos,
   likelyPicos,

@@ -102,7 +102,7 @@ export function reportValues(figures: Readonly<ReportFigures>): (number | Picos)
   return [...reportCountColumns, ...reportAmountColumns].map((column) => figures[column])
 }
 
-/** `refundedPicos`: what was given back of the charge. */
+/** `refundedPicos`: the refunded part of the charge. */
 export function addExchange(
   figures: ReportFigures,
   exchange: ReportedExchange,

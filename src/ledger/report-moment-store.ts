@@ -19,7 +19,7 @@ export interface Moment {
   readonly day: string
   /** The day after it. */
   readonly nextDay: string
-  /** Of the day. */
+  /** Minute of the day. */
   readonly minute: number
 }
 

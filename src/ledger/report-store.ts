@@ -83,7 +83,7 @@ function keptColumn(column: string, kept: readonly string[]): string {
     : `CASE WHEN ${column} IN (${kept.join(', ')}) THEN ${column} ELSE '' END`
 }
 
-/** What is added up, by the name of its sum. */
+/** Values to add up, by the name of their sum. */
 type Parts = Readonly<Record<string, string>>
 
 /**

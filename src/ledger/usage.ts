@@ -192,7 +192,7 @@ export interface DaysQuestion {
 const cacheTokens = 'cache_read_tokens + cache_write_tokens'
 const groupColumns = { key: 'key_id', model: 'model' } as const
 
-/** Reads sums of days, by day and then by key or model. What was only refused or failed is missing. */
+/** Reads sums of days, by day and then by key or model. Refused and failed requests are missing. */
 export async function readDays(
   database: Queryable,
   question: DaysQuestion,

@@ -30,7 +30,7 @@ interface OfAccount {
   last: Promise<unknown>
 }
 
-/** What is free in 24 hours at least, and the part of the charges that is free if that is more. */
+/** The least amount that is free in 24 hours, and the part of the charges that is free if that is more. */
 const freePicosMin = picos(picosPerUsd / 2n)
 const chargesPerFree = 50n
 

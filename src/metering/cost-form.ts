@@ -73,7 +73,7 @@ export function encodeCost(cost: CostPrices): string {
   return JSON.stringify(printCost(cost))
 }
 
-/** Inverse of `encodeCost`; undefined where a newer version wrote the text in a way of its own. */
+/** Inverse of `encodeCost`; undefined where a newer version wrote the text in another way. */
 export function decodeCost(text: string): CostPrices | undefined {
   return costSchema.safeParse(JSON.parse(text)).data
 }

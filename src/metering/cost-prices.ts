@@ -75,7 +75,7 @@ export function ownCost({ cost, atMs, ...facts }: CostFacts): OwnCost {
 /** The parts of an answer whose prices have one source. */
 interface PriceGroup extends Pick<ChargeFacts, 'pricesFor' | 'multiplierPpm'> {
   readonly parts: readonly UsagePart[]
-  /** Of the requested model, where this source has them: then the fee of the request is added. */
+  /** Prices of the requested model. Where this source has them, the fee of the request is added. */
   readonly prices: Prices | undefined
 }
 

@@ -17,7 +17,7 @@ export interface AnswerOutput {
 export interface DeliveredTokens {
   readonly text: number
   readonly spoken: number
-  /** So much text came that the vendor cannot have kept the limit of the request, however it counts. */
+  /** The text is longer than the limit of the request allows, however the vendor counts. */
   readonly isBeyondLimit: boolean
 }
 
@@ -53,7 +53,7 @@ export function withDeliveredBound(
   return { ...bounds, deliveredTokens: delivered.text + delivered.spoken }
 }
 
-/** Where the vendor has not kept the limit, the client has what was delivered and pays for no more. */
+/** Where the vendor has not kept the limit, the client has the delivered part and pays for no more. */
 export function cutToDelivered(
   usage: Usage,
   { text, spoken, isBeyondLimit }: DeliveredTokens,

@@ -95,7 +95,7 @@ function modifiedSum(bill: PriceLines): Picos {
   return roundUpScaled(scaledSum, bill.multiplierPpm)
 }
 
-/** Formats the bill as compact JSON, for the ledger; leaves out what is zero or unchanged. */
+/** Formats the bill as compact JSON, for the ledger; leaves out zero and unchanged values. */
 export function formatPriceLines(bill: PriceLines): string {
   return JSON.stringify({
     parts: bill.parts.map((part) => ({

@@ -60,9 +60,9 @@ export interface PricedModels {
   readonly requestedModel: string
   /** The channel's name for the requested model, where that differs. */
   readonly upstreamModel?: string | undefined
-  /** Of the requested model. */
+  /** Prices of the requested model. */
   readonly prices: Prices
-  /** Of any other model in the catalogue, at the moment the exchange began. */
+  /** Prices of any other model in the catalogue when the exchange began. */
   readonly pricesFor: (model: string) => Prices | undefined
 }
 

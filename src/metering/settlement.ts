@@ -65,7 +65,7 @@ export interface AnswerCounts {
   readonly tier?: string
 }
 
-/** How an exchange ended; decides what is charged. */
+/** How an exchange ended; decides the charge. */
 export type Ending =
   | 'completed' // the whole answer is ready for the client
   | 'client_left' // the client went away after the answer had begun
@@ -272,7 +272,7 @@ function decision(
 }
 
 /**
- * Charges output beyond the limit: the client has what was delivered, so that is paid for, up to the count.
+ * Charges output beyond the limit: the client has the delivered part and pays for it, up to the count.
  * Output that was neither allowed nor delivered is not believed.
  */
 async function chargeBeyondLimit(
@@ -291,7 +291,7 @@ async function chargeBeyondLimit(
   return { ...charged, isBeyondLimit: delivered.isBeyondLimit && !counts.isImplausible }
 }
 
-/** What was delivered beyond the limit is paid above the hold, too. */
+/** Output delivered beyond the limit is paid above the hold, too. */
 function beyondLimit(facts: SettlementFacts, bounds: RequestBounds): SettlementFacts {
   return { ...facts, bounds, isHoldFinal: facts.holdsMost === true }
 }
@@ -360,7 +360,7 @@ function withPromptEstimate(usage: Usage, bounds: RequestBounds): Usage {
   return { parts: [part, ...others], reported }
 }
 
-/** Raises the output to what was delivered where the vendor's own running count is lower. */
+/** Raises the output to the delivered part where the vendor's own running count is lower. */
 function withDelivered(usage: Usage, { text, spoken }: DeliveredTokens): Usage {
   const missing = text + spoken - sumOf(usage, outputTokensOf)
   if (missing <= 0) return usage

@@ -75,7 +75,7 @@ export interface ReportedTokens {
 
 /** Why a charge is not simply the vendor's own count. Kept with the charge. */
 export type UsageMark =
-  | 'estimated' // no usable count came; counted from what was delivered
+  | 'estimated' // no usable count came; counted from the delivered text
   | 'implausible' // the vendor's count broke a bound; the charge was kept within the hold
   | 'uncovered' // admitted by its likely cost, with less left than the most it could cost
   | 'over_hold' // believed and above the hold: more input, or more delivered, than was to be expected
@@ -93,7 +93,7 @@ export interface RequestBounds {
   /** The most input of all parts of the answer together. */
   readonly inputTokensMax: number
   readonly asksAudioOutput?: boolean
-  /** An answer without output is what was asked for, and costs its prompt. */
+  /** The request asks for no output, and costs its prompt. */
   readonly asksNoOutput?: boolean
   /** The answer repeats the prompt, which is no output. */
   readonly echoesPrompt?: boolean

@@ -15,7 +15,7 @@ export const actionForm = z.strictObject({
   actor_name: z.string().nullable().meta({ description: 'Of the token; null for a command.' }),
   /** `account.create`, `key.revoke`, `channel.off`, `catalogue.apply` … */
   action: z.string(),
-  /** The id or name of what was changed. */
+  /** The id or name of the changed thing. */
   subject: z.string(),
   detail: z.record(z.string(), z.unknown()),
 })

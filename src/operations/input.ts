@@ -94,7 +94,7 @@ function textOrNumber(expected: string) {
   return z.union([z.string(), z.number()], `must be ${expected}`)
 }
 
-/** Makes the transformation of a field from `read`, which returns undefined for what is not `expected`. */
+/** Makes the transformation of a field from `read`, which returns undefined for anything but `expected`. */
 function as<Value>(expected: string, read: (text: string) => Value | undefined) {
   return (given: string | number, context: z.RefinementCtx): Value => {
     const value = read(String(given).trim())

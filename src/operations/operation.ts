@@ -248,7 +248,7 @@ export function conflict(message: string): Error {
   return refused('operations.conflict', message)
 }
 
-/** Refuses what is probably a mistake; the same input with `confirm: true` is accepted. */
+/** Refuses a probable mistake; the same input with `confirm: true` is accepted. */
 export function confirmationRequired(message: string): Error {
   return new RefusedError({
     kind: 'refusal',

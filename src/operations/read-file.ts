@@ -29,7 +29,7 @@ const smallLengthMax = 16_384
 const heapMbMax = 1_024
 const waitingMax = 8
 
-/** Resolves with what the reader of this kind returns: the content, or what is wrong with the file. */
+/** Resolves with what the reader of this kind returns: the content, or the mistake in the file. */
 export async function readFile<Kind extends keyof Readers>(
   kind: Kind,
   ...given: Parameters<Readers[Kind]>

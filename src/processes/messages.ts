@@ -18,7 +18,7 @@ const place = z.strictObject({
   /** File descriptors of the bound sockets. */
   listen: z.int(),
   adminListen: z.int(),
-  /** Whether this process prints what is shown once. */
+  /** Whether this process prints secrets that are shown once. */
   announces: z.boolean(),
 })
 

@@ -1,5 +1,5 @@
 /**
- * A gateway's side of its supervisor: which place it has, what it is told to do, and what it says. Signals
+ * A gateway's side of its supervisor: which place it has, which orders it gets, and what it reports. Signals
  * are the supervisor's matter while it lives: a terminal or systemd sends them to all processes at once. When
  * the supervisor dies, the gateway retires, so that no process without one keeps the port; a signal then ends
  * it.

@@ -150,7 +150,7 @@ interface Refused {
   /** Undefined where the body was not read. */
   readonly read?: {
     readonly prepared: Prepared
-    /** What has to be left. */
+    /** The amount that must be left. */
     readonly needed: QuoteFacts
   }
   readonly request: HoldRequest
@@ -317,7 +317,7 @@ const periods: Readonly<Record<UsagePeriod, PeriodText>> = {
   },
 }
 
-/** Qwen Code waits and asks again for ten minutes, unless a text says that a quota is exceeded and will reset. */
+/** Qwen Code asks again for ten minutes, unless a text says that a quota is exceeded and will reset. */
 function resetsAt(atMs: number): string {
   return `The quota will reset at ${new Date(atMs).toISOString()}.`
 }

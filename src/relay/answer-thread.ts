@@ -1,4 +1,4 @@
-/** The thread that reads large answers. It keeps none: bytes go back with what was read of them. */
+/** The thread that reads large answers. It keeps none: bytes go back with the facts read from them. */
 import { invariant } from '../base/errors.ts'
 import { Secret } from '../base/secret.ts'
 import { answerQuestions } from '../base/thread.ts'

@@ -29,7 +29,7 @@ export interface StreamReceiver {
 /** A stream past its commit point. */
 export interface LiveStream {
   readonly meter: StreamMeter
-  /** Passes on what has come and all that will come. Call once. */
+  /** Passes on all events, those that have come included. Call once. */
   take(receiver: StreamReceiver): void
   resume(): void
   /** Ends the upstream request; the receiver is not called again. */
@@ -75,10 +75,10 @@ export interface VendorErrorOutcome extends ReadError {
   readonly head: UpstreamHead
 }
 
-/** What is read of a vendor's error. */
+/** The facts read from a vendor's error. */
 interface ReadError {
   readonly status: number
-  /** Of an event its envelope. Undefined where nothing can be shown. */
+  /** An event's envelope is its body. Undefined where nothing can be shown. */
   readonly body: ErrorBody | undefined
   readonly error: VendorError
   readonly class: UpstreamFault
@@ -114,7 +114,7 @@ export interface AnswerContext {
   readonly format: Format
   readonly operation: VendorOperation
   readonly facts: RequestFacts
-  /** Of the channel. */
+  /** The channel's secrets. */
   readonly secrets: readonly Secret[]
 }
 

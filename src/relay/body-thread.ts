@@ -1,4 +1,4 @@
-/** The thread that parses large bodies. It keeps none: bytes go back with what was read of them. */
+/** The thread that parses large bodies. It keeps none: bytes go back with the facts read from them. */
 import { invariant } from '../base/errors.ts'
 import { answerQuestions } from '../base/thread.ts'
 import type {

@@ -19,7 +19,7 @@ export class ClientBacklog {
     this.#beganAtMs = nowMs
   }
 
-  /** The client has read what was written. */
+  /** The client has read its answer so far. */
   end(nowMs: number): void {
     if (this.#beganAtMs === Infinity) return
     this.#waitedMs += nowMs - this.#beganAtMs

@@ -1,6 +1,6 @@
 /**
  * The client's end of an exchange: whether the client is still connected, since when it is gone, and
- * when it has read what was written. One link serves all stages of an exchange.
+ * when it has read its answer so far. One link serves all stages of an exchange.
  */
 import type { AnswerWatcher } from '../http/server/response-writer.ts'
 import type { KeepAlive } from './keep-alive.ts'
@@ -15,7 +15,7 @@ export interface ClientWatcher {
   onClientGone(): void
   /** The client has read the backlog after `write` returned false. */
   onClientDrained(): void
-  /** What is read on for a client that has left need not be read any further. */
+  /** The gateway need not read on for a client that has left. */
   onReadEnough(): void
 }
 
@@ -67,7 +67,7 @@ export class ClientLink implements AnswerWatcher {
   readOn(): boolean {
     if (!this.#leaving.mayReadOn) return false
     this.#isReadOn = true
-    // What is free has no count to be read for.
+    // A free answer has no count to be read for.
     if (this.isUnseen) void this.#stopWhereFree()
     return true
   }

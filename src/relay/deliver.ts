@@ -38,9 +38,9 @@ export interface Delivered {
   /** The client left before the first byte. */
   readonly isUnseen: boolean
   readonly vendorRequestId: string | undefined
-  /** Of an error by which the vendor ended its stream. Absent = it did not, or gave no word that is kept. */
+  /** The vendor's reason for ending its stream with an error; absent where it gave none that is kept. */
   readonly reason?: VendorReason | undefined
-  /** Of the gateway's own error, where the client gets one. */
+  /** The code of the gateway's own error, where the client gets one. */
   readonly code: ErrorCode | undefined
   /** Writes the last piece; with `isDurable` false an error in its place. Call once. */
   finish(settled: Settled): void

@@ -236,7 +236,7 @@ interface Sent {
   readonly droppedBetas: readonly string[] | undefined
 }
 
-/** Of a model with other names each channel gets one that its vendor knows. */
+/** Returns the name of the model that the channel's vendor knows. */
 function nameFor({ model, facts }: Admitted, lease: Lease): string | undefined {
   return nameAtVendor(model, { asked: facts.model, mapped: lease.upstreamModel })
 }

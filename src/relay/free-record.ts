@@ -48,7 +48,7 @@ export function recordClientGone(
 interface OwnReply {
   readonly operation: string
   readonly status: number
-  /** Of a refusal. */
+  /** Why the request was refused. */
   readonly code: ErrorCode | undefined
 }
 

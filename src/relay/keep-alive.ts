@@ -1,7 +1,7 @@
 /**
  * Keeps a silent stream alive on the way to its client, where a proxy would cut it: after so much silence the
  * client gets an event or a comment that it passes over. Before the first event the gateway answers 200
- * itself; channels can still fail then, and an error is told as an event. It decides nothing else.
+ * itself; channels can still fail then, and an error is an event. It decides nothing else.
  */
 import { unwatched, type Watched } from '../base/watchdog.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
@@ -10,7 +10,7 @@ import type { RelayServices } from './stages.ts'
 interface KeptAlive {
   readonly response: ResponseWriter
   readonly everyMs: number
-  /** Of an answer that the gateway begins itself. */
+  /** Headers of an answer that the gateway begins itself. */
   readonly headers: () => readonly string[]
   /** What clients of the format pass over, as a whole frame. */
   readonly ping: Buffer
@@ -52,7 +52,7 @@ export class KeepAlive implements Watched {
     else this.hold()
   }
 
-  /** The exchange itself ends what is left. */
+  /** The exchange itself ends the rest. */
   cut(): void {
     this.stop()
   }

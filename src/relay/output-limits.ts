@@ -1,7 +1,7 @@
 /**
  * The output limit of a request. A field of the request counts on a channel only where that channel's vendor
  * keeps it for all output that it bills, by the catalogue and by its answers so far; elsewhere the model's
- * own limit counts. What is held covers every channel that may serve the request.
+ * own limit counts. The hold covers every channel that may serve the request.
  */
 import type { Channel, Model } from '../channels/channel.ts'
 import type { CountBook } from '../channels/count-book.ts'

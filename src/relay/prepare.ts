@@ -173,9 +173,9 @@ function tooLarge(bytesMax: number): Refusal {
 }
 
 /**
- * Of a request's path, query and headers together, without those that do not pass. Node, the strictest of
- * the common servers, refuses a head of 16 KiB or closes the connection, which would look like a fault of the
- * channel. The rest is for what the gateway adds.
+ * Bounds path, query and headers of a request together, without those that do not pass. Node, the strictest
+ * of the common servers, refuses a head of 16 KiB or closes the connection, which would look like a fault of
+ * the channel. The rest is for headers that the gateway adds.
  */
 const forwardedHeadBytesMax = 15_360
 

@@ -195,7 +195,7 @@ async function forward(
 /** What a vendor is asked for. */
 interface Asked {
   readonly operation: ForwardedOperation | StoredOperation
-  /** Of a stored answer, from the path. */
+  /** Names a stored answer; from the path. */
   readonly id: string | undefined
 }
 
@@ -256,7 +256,7 @@ async function endInFault(
   else await refuseWith(incoming, refusalOfFault(error), services, refused)
 }
 
-/** What is known of a refused request. */
+/** The known facts of a refused request. */
 interface Refused {
   readonly owner?: Pick<Principal, 'accountId' | 'keyId'> | undefined
   readonly operation?: string

@@ -57,7 +57,7 @@ function outputTokensSince(admitted: Admitted, { lease, endedMs }: CutAttempt): 
   return Math.min(most, Math.round(((endedMs - patience.headAt) / 1_000) * tokensPerSecond))
 }
 
-/** What has to be left for the request: the likely, or the most where the account or the setting says so. */
+/** Facts of the amount that must be left: the likely, or the most by rule of the account or the setting. */
 export function neededFacts(prepared: Prepared): QuoteFacts {
   return prepared.holdsMost ? mostFacts(prepared) : likelyFacts(prepared)
 }

@@ -20,7 +20,7 @@ import {
 } from './schema-files.ts'
 
 export interface Migrated {
-  /** Names of what was applied by this call; empty when there was nothing to do. */
+  /** Names of the steps applied by this call; empty when there was nothing to do. */
   readonly applied: readonly string[]
   /** The schema's version afterwards. */
   readonly version: number

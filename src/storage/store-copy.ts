@@ -152,7 +152,7 @@ async function copyTable(table: string, { source, target, onPage }: CopyOptions)
 
 interface Columns {
   readonly columns: readonly string[]
-  /** Of the primary key, in its order. */
+  /** Columns of the primary key, in its order. */
   readonly keys: readonly string[]
 }
 

@@ -26,7 +26,7 @@ export interface ExchangeSummary {
   readonly amountPicos: Picos
   readonly operatorCostPicos: Picos
   readonly isEstimated: boolean
-  /** Of the answer, by class. */
+  /** Tokens of the answer by class. */
   readonly tokens: Readonly<Record<string, number>>
 }
 

@@ -42,7 +42,7 @@ export interface OtlpOptions {
   readonly clock: Clock
   /** The collector's address without `/v1/traces`. */
   readonly endpoint: string
-  /** Of the exchanges whose client has not decided, the share that is traced. */
+  /** The traced share of the exchanges whose client has not decided. */
   readonly sampleRatio: number
   readonly serviceVersion: string
   readonly instance: string

@@ -35,7 +35,7 @@ export interface ExchangeEnd {
   readonly isStream?: boolean
   readonly ending: string
   readonly status: number
-  /** Of an error of the gateway. */
+  /** The code of the gateway's own error. */
   readonly code: string | undefined
   readonly channel?: string | undefined
   readonly usage?: TracedUsage | undefined

@@ -1,6 +1,6 @@
 /**
  * The listener of the admin side: Node's own HTTP server with its limits set, and the app behind it. It
- * answers what is no request, and what is no plain path, itself. It needs no speed, so it has no code of
+ * answers bad requests and bad paths itself. It needs no speed, so it has no code of
  * the public listener.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -4,7 +4,7 @@ import { kindOfAddress, type AddressKind } from '../../base/address-kind.ts'
 import { isLocalHost } from '../../base/local-host.ts'
 
 /**
- * Returns what is wrong with a channel's address, without repeating it. Refused are secrets in the address,
+ * Returns the mistake in a channel's address, without repeating it. Refused are secrets in the address,
  * an address that ends in the path of an endpoint, and a credential that would cross the
  * internet in plain text. Whether an address in a private network is meant, `allow_private` says.
  */
@@ -31,7 +31,7 @@ export function endsInEndpoint(path: string): boolean {
 
 export const proxyRule = 'must be the address of a proxy such as http://proxy.example:3128'
 
-/** Returns what is wrong with the address of a proxy. It may be in a private network. */
+/** Returns the mistake in the address of a proxy. It may be in a private network. */
 export function proxyFault(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null || url.protocol !== 'http:') return proxyRule
@@ -42,7 +42,7 @@ export function proxyFault(text: string): string | undefined {
   return undefined
 }
 
-/** Returns what is wrong with the address of a channel that is reached through a proxy. */
+/** Returns the mistake in the address of a channel that is reached through a proxy. */
 export function proxiedFault(url: URL): string | undefined {
   if (url.protocol !== 'https:') return 'must begin with https:// where a proxy is on the way'
   const host = hostOf(url)

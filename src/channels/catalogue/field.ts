@@ -16,7 +16,7 @@ interface Written<Value> {
   isLeftOut?(value: Value): boolean
   /** The default in words, as Markdown. */
   readonly fallback: string
-  /** Set where an entry without the field keeps what is stored; a file then cannot remove it. */
+  /** Set where an entry without the field keeps the stored value; a file then cannot remove it. */
   readonly isKept?: boolean
 }
 

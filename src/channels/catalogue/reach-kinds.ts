@@ -26,7 +26,7 @@ function isReferenceForm(given: string): boolean {
   return environmentRule.test(given) || fileRule.test(given)
 }
 
-/** Returns what is wrong with a reference to a variable or a file; undefined for any other text. */
+/** Returns the mistake in a reference to a variable or a file; undefined for any other text. */
 function referenceFault(given: string): string | undefined {
   if (isReferenceForm(given)) return undefined
   if (given.startsWith('file:'))
@@ -78,7 +78,7 @@ type Texts = ReadonlyMap<string, string>
 const namesMax = 32
 const shownTexts = z.record(z.string(), z.string())
 
-/** A mapping of names to texts; `read` returns the name and the value, or what is wrong with them. */
+/** A mapping of names to texts; `read` returns the name and the value, or their mistake. */
 function texts(
   error: string,
   read: (name: string, value: string) => readonly [string, string] | string,

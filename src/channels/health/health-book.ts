@@ -67,11 +67,11 @@ interface AttemptKind {
   readonly isProbe?: boolean
   /** The body does. */
   readonly asksReasoning?: boolean
-  /** Of an attempt without traits; `whole` unless given. */
+  /** The form of an attempt without traits; `whole` unless given. */
   readonly form?: Form
 }
 
-/** What has come: a stream after these waits, or a whole answer with so many tokens. */
+/** An answer: a stream after these waits, or a whole one with this number of tokens. */
 interface Begun {
   readonly outputTokens?: number | undefined
   readonly waited?: Waited | undefined

@@ -42,11 +42,11 @@ export interface HealthLine extends CountFacts {
   /** Time to the first event of a small streamed request: recent, and the baseline. */
   readonly firstEventMs: { readonly p50: number; readonly p95: number } | undefined
   readonly usualFirstEventMs: { readonly p50: number; readonly p95: number } | undefined
-  /** Of a day; without those that have no such limit, or that no answer has shown yet. */
+  /** Waits of a day, without those that have no limit or that no answer has shown yet. */
   readonly waits: readonly ShownWait[]
   /** Failures since the process started, by class. */
   readonly failures: readonly FailureLine[]
-  /** Of the last `recentMinutes`. */
+  /** Attempts of the last `recentMinutes`. */
   readonly recentAttempts: AttemptCounts
 }
 

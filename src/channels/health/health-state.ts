@@ -15,7 +15,7 @@ export type ShownMode = (typeof shownModes)[number]
 /** Why it is off: failures in a `run`, `config` of the channel, or the model is `missing`. */
 export type OffCause = 'run' | 'config' | 'missing'
 
-/** What is known in every mode. */
+/** The part that every mode has. */
 interface Known {
   readonly since: number
   readonly why: string

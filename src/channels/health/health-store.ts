@@ -1,7 +1,7 @@
 /**
  * What a restart needs to know about channels, and the SQL for table `channel_health` that keeps it: plain
  * JSON without monotonic times, which mean nothing to the next process. Invariant: a channel that was off,
- * on trial or on the ramp resumes on trial, never on; what was learned of times is kept.
+ * on trial or on the ramp resumes on trial, never on; learned times are kept.
  */
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import type { CheckKind } from '../channel.ts'

@@ -20,7 +20,7 @@ import { lookMs, probeGapMs } from './timing.ts'
 
 interface LatencyWatchParts {
   readonly register: Pick<HealthRegister, 'findPlace' | 'placeOf' | 'places' | 'apply'>
-  /** Of the present catalogue. */
+  /** Channels of the present catalogue. */
   readonly channelsOf: (model: string) => readonly Channel[]
   readonly askForProbes: (place: HealthPlace, count: number) => void
 }

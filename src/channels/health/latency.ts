@@ -68,7 +68,7 @@ const newNormalMs = 1_800_000
 /** As recent as the slowness: older samples of an alternative prove nothing. */
 const comparedWithinMs = 30_000
 const comparedSamplesMin = 8
-/** Of the last samples of a channel that returns. */
+/** The highest share of slow samples with which a channel returns. */
 const returnSlowShareMax = 0.1
 
 export const freshLatency: LatencyState = {

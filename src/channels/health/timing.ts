@@ -10,7 +10,7 @@ export const failingCallersMin = 3
 export const sampleCount = 20
 /** … and with so many it needs no confirmation. */
 export const sureCount = 50
-/** Of the answers of a channel that works, at most this share fails or is slow. */
+/** The highest share of failed or slow answers of a channel that works. */
 export const toleratedShare = 0.2
 
 /** How soon a channel is looked at again while requests wait for the result; also the shortest rest. */

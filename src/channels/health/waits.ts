@@ -49,7 +49,7 @@ interface Hanging {
 
 /** A day, and hours of which each has an answer. */
 const hoursMax = 24 + sureCount
-/** So many requests that hang at once switch a channel off. */
+/** Hanging at once, this number of requests switches a channel off. */
 const hangingMax = 5
 
 export function noWaits(): Waits {
@@ -132,7 +132,7 @@ function hourOf(waits: Waits, now: number): Hour {
   return hour
 }
 
-/** Drops what is older than a day, where enough is known without it. */
+/** Drops waits older than a day, where enough is known without it. */
 function withoutOld(hours: readonly Hour[], now: number): readonly Hour[] {
   let answers = 0
   const from = hours.findLastIndex((hour) => {

@@ -33,7 +33,7 @@ export interface CheckRequest {
   readonly operation: ForwardedOperation
   /** What to send: the channel's own setting, unless an operator requests a real request. */
   readonly by: 'request' | 'models'
-  /** Of a real request: whether its answer is streamed. */
+  /** Whether the answer of a real request is streamed. */
   readonly form?: Form
   readonly timeoutMs: number
 }

@@ -1,4 +1,4 @@
-/** `turnpike alert …`: targets, a test message, what is firing, and the log of deliveries. */
+/** `turnpike alert …`: targets, a test message, firing alerts, and the log of deliveries. */
 import { InvalidArgumentError } from 'commander'
 import { commandClock } from '../../base/clock.ts'
 import { alertEndpoints } from '../../operations/alerts/endpoints.ts'

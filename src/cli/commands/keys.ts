@@ -85,7 +85,7 @@ function revokedText({ id, head }: KeyView): string {
   return `${id} (${head}) is revoked.`
 }
 
-/** What is used, of the limit where there is one. */
+/** The used amount, of the limit where there is one. */
 function usedOf(usedUsd: string, limitUsd: string): string {
   return limitUsd === '0' ? usedUsd : `${usedUsd} of ${limitUsd}`
 }

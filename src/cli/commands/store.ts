@@ -134,7 +134,7 @@ function showMigrated(migrated: Migrated | undefined): Answer {
   return { json: migrated, text }
 }
 
-/** Of a backup that was just made, or of a store that was put in its place. */
+/** Shows a backup that was just made, or a store that was put in its place. */
 function showCopy(view: RestoredView, note: string): Answer {
   const { clean } = view.audit
   return {

@@ -76,7 +76,7 @@ export function classifyChatEvent(error: VendorError): EventFault {
   return { fault: faultOfEvent(classifyChat({ status }, error)), status }
 }
 
-/** What is wrong with an image that the client has sent or named. */
+/** The mistakes in an image that the client has sent or named. */
 const imageCode =
   /^(?:(?:invalid|empty|unsupported)_(?:\w+_)?image|image_(?:too|parse|file)_|failed_to_download_image)/
 

@@ -54,7 +54,7 @@ const counterPaths = places.map(([name, ...paths]) => ({
 /** The names of all members that are read of a usage object. */
 export const usageMembers: readonly string[] = counterPaths.flatMap(({ paths }) => paths.flat())
 
-/** What is charged as input, in all its classes, and what as output. */
+/** The tokens charged as input, in all classes, and as output. */
 interface Sides {
   readonly prompt: number
   readonly completion: number

@@ -56,7 +56,7 @@ export class GatheredResponse {
     this.output.addText(item['name'])
   }
 
-  /** Reads what is known of an item only at its end. */
+  /** Reads the facts that an item has only at its end. */
   endItem(item: JsonObject): void {
     this.#remember('item', item['id'])
     for (const encrypted of encryptedIn(item)) {
@@ -152,7 +152,7 @@ class ToolUses {
     return this.#counts.web_search ?? 0
   }
 
-  /** Of the other tools. */
+  /** Uses of the other tools. */
   get others(): UseCounts | undefined {
     const { web_search: _, ...others } = this.#counts
     return Object.keys(others).length === 0 ? undefined : others

@@ -74,7 +74,7 @@ const pings: ReadonlySet<string | undefined> = new Set(['ping', 'keepalive', 'he
 
 const terminalEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
-/** What is read of an event that is too large to be kept whole. */
+/** The part read of an event that is too large to be kept whole. */
 const largeEventNames: ReadonlySet<string> = new Set([
   ...`type response item delta output_index id status model store service_tier
   incomplete_details reason error code message param

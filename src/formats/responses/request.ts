@@ -153,7 +153,7 @@ const clientTools: ReadonlySet<string> = new Set([
 /** Tools of the vendor that may run where the model has a price for them. */
 const pricedTools = ['web_search', 'code_interpreter', 'image_generation'] as const
 
-/** Tools that use what is in the operator's account, or that have no price. */
+/** Tools that use the operator's account, or that have no price. */
 const allowedTools = ['file_search', 'mcp'] as const satisfies readonly OperatorFeature[]
 
 /** By the beginning of their type: some have a date behind it. */
@@ -181,7 +181,7 @@ function vendorRunTool(tool: JsonObject): VendorRunTool | undefined {
 
 const singleImages: ReadonlySet<unknown> = new Set(['png', 'webp', 'jpeg', undefined, null])
 
-/** One use of it costs more than the price of a use, or it uses what is in the operator's account. */
+/** One use of it costs more than the price of a use, or it uses the operator's account. */
 function hasDearOption(tool: JsonObject): boolean {
   const memory = asObject(tool['container'])?.['memory_limit'] ?? '1g'
   return (

@@ -46,7 +46,7 @@ export interface ConnectionPool {
   readonly lookup: LookupFunction
   /** An HTTP proxy on the way; then the vendor is reached with TLS. */
   readonly proxy: Secret | undefined
-  /** Of the last handshake: it makes the next one shorter. */
+  /** The session of the last handshake makes the next one shorter. */
   tlsSession: Buffer | undefined
   /** Takes back an idle connection that can be used again. */
   release(connection: Connection): void
@@ -80,9 +80,9 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   #tunnel: Tunnel | undefined
   readonly #reader = new ResponseReader(headBytesMax)
   #roundTrip: RoundTrip | undefined
-  /** What is written once the connection is open and the event loop's turn ends. */
+  /** Waits to be written until the connection is open and the event loop's turn ends. */
   #waiting: WrittenRequest | undefined
-  /** What is left of a large body. */
+  /** The rest of a large body. */
   #unwritten: Buffer[] = []
   #isReady = false
   #isClosed = false

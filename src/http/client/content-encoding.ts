@@ -1,6 +1,6 @@
 /**
  * Content codings: the gateway passes a vendor's error unchanged, and decodes it only to classify it.
- * Invariant: what is decoded is a copy of bounded size.
+ * Invariant: a decoded body is a copy of bounded size.
  */
 import {
   brotliDecompressSync,

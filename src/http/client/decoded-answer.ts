@@ -1,7 +1,7 @@
 /**
  * Decodes an answer that comes compressed although the request asked for none, as some vendors' proxies send
  * it: the receiver gets the decoded bytes, and a head without the coding. Errors and unknown codings pass as
- * they came. Invariant: what is decoded is bounded, in all and beside what was received; an answer that
+ * they came. Invariant: decoded bytes are bounded, in all and beside the received ones; an answer that
  * exceeds that or cannot be decoded fails as `protocol`.
  */
 import type { Transform } from 'node:stream'
@@ -124,7 +124,7 @@ class DecodedAnswer implements UpstreamReceiver, UpstreamCall {
     else if (isReady === false) this.#decoder?.pause()
   }
 
-  /** What has been received is decoded first. */
+  /** Decodes the received bytes first. */
   #finish(end: 'complete' | UpstreamFailure): void {
     this.#end = end
     if (this.#decoder === undefined) this.#conclude()

@@ -38,7 +38,7 @@ export interface OutgoingPostOptions {
   readonly resolve?: Resolve
 }
 
-/** What is read of an answer's body before the connection is closed. */
+/** The most of an answer's body that is read before the connection closes. */
 const answerBytesMax = 16_384
 const retryAfterMaxSeconds = 3_600
 

@@ -36,7 +36,7 @@ export class RoundTrip implements UpstreamCall {
   #isPaused = false
   #kept: Buffer[] | undefined
   #keptBytes = 0
-  /** The end that follows what is kept; the connection is released already. */
+  /** The end that follows the kept bytes; the connection is released already. */
   #end: End | undefined
 
   constructor(receiver: UpstreamReceiver) {
@@ -100,12 +100,12 @@ export class RoundTrip implements UpstreamCall {
   fail(kind: FailureKind): void {
     const isWritten = this.#connection?.isWritten === true
     const isReusedConnection = isWritten && this.#connection?.isReused === true
-    // While the gateway closes, no caller may come to take what is kept.
+    // While the gateway closes, no caller may come to take the kept bytes.
     if (kind === 'aborted') this.#kept = undefined
     this.#conclude({ kind, isUnsent: !isWritten, isReusedConnection })
   }
 
-  /** What is kept comes first: it may be the end of the answer, or the reason why there is none. */
+  /** Kept bytes come first: they may be the end of the answer, or the reason why there is none. */
   #conclude(end: End): void {
     this.#connection = undefined
     if (this.#kept === undefined) this.#report(end)

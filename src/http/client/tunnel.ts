@@ -10,7 +10,7 @@ import type { Secret } from '../../base/secret.ts'
 export interface TunnelEnds {
   /** `http://proxy.example:3128`, or with a user name and a password in front of the host. */
   readonly proxy: Secret
-  /** Of the vendor, without the brackets of a URL. */
+  /** The vendor's host, without the brackets of a URL. */
   readonly host: string
   readonly port: number
 }

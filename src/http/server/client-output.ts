@@ -35,7 +35,7 @@ export class ClientOutput {
     this.#owner = owner
   }
 
-  /** What has been written goes to the socket at the end of this turn. */
+  /** The written bytes go to the socket at the end of this turn. */
   get isDue(): boolean {
     return this.#isDue
   }

@@ -18,7 +18,7 @@ import type { BodyReading } from './request.ts'
 
 export type BodyCoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
-/** Undefined for what is not decoded here: another coding, or several. */
+/** Undefined for a coding that is not decoded here, or several. */
 export function bodyCodingOf(contentEncoding: string): BodyCoding | undefined {
   const name = contentEncoding.trim().toLowerCase()
   return Object.hasOwn(codings, name) ? (name as BodyCoding) : undefined

@@ -39,7 +39,7 @@ export interface ConnectionParts {
 const discardedBytesMax = 65_536
 /** How long a client has to close its side once it has received its answer. */
 const lingerMs = 1_000
-/** How often the connection checks whether a client receives what is written. */
+/** How often the connection checks whether a client receives its answer. */
 const stallCheckMs = 1_000
 
 type State = 'idle' | 'serving' | 'discarding' | 'closing' | 'closed'
@@ -191,7 +191,7 @@ export class ServerConnection
     if (this.#ahead.length > 0) this.#advanceNextTurn()
   }
 
-  /** What is kept ahead stays within its bound, also while it is served one request per turn. */
+  /** Bytes kept ahead stay within their bound, also while it is served one request per turn. */
   #readOn(): void {
     if (!this.#ahead.isFull) this.resumeReading()
   }
@@ -249,7 +249,7 @@ export class ServerConnection
     this.#response?.closeAfterwards()
   }
 
-  /** The client could take what is being written for another answer: the connection is cut. */
+  /** The client could take the bytes being written for another answer: the connection is cut. */
   #checkLaterAhead(): void {
     if (!this.#ahead.mayBecomeRequest) this.cut()
   }

@@ -27,7 +27,7 @@ export interface ListenerOptions {
   readonly requestTimeoutMs: number
   /** How long an idle connection is kept: longer than proxies in front keep it. */
   readonly keepAliveTimeoutMs: number
-  /** How long a client may receive nothing of what is written. */
+  /** How long a client may receive nothing of its answer. */
   readonly writeStallTimeoutMs: number
   readonly connectionsMax: number
   /** Connections of one address that have shown no valid key; 0 = no limit. */

@@ -1,6 +1,6 @@
 /**
  * Whole answers of the gateway's own: one head, one body, one write. The JSON endpoints and errors of every
- * format use `sendReply`; the connection itself writes a `plainRefusal` to what is no request.
+ * format use `sendReply`; the connection itself writes a `plainRefusal` to bytes that are no request.
  */
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
@@ -87,7 +87,7 @@ export const notHttp: RequestFault = {
 }
 
 /**
- * Returns the bytes of an answer to what is no request. If the client sent HEAD, it takes the body for the
+ * Returns the bytes of an answer to a bad request. If the client sent HEAD, it takes the body for the
  * start of another answer; the connection closes behind it.
  */
 export function plainRefusal(fault: RequestFault, requestId: string): Buffer {

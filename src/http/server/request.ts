@@ -134,7 +134,7 @@ export class IncomingBody {
     return arrived
   }
 
-  /** Passes what has arrived and all that follows to the receiver. */
+  /** Passes all bytes, those that have arrived included, to the receiver. */
   readInto(receiver: BodyReceiver): void {
     this.#receiver = receiver
     for (const content of this.takeArrived()) this.#receiver?.onContent(content)

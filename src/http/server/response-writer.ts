@@ -20,7 +20,7 @@ export interface AnswerConnection {
   readonly keepAlive: string
   /** The answer is complete. */
   onAnswered(): void
-  /** Closes the connection behind what is written, although the answer is not complete. */
+  /** Closes the connection behind the written bytes, although the answer is not complete. */
   breakOff(): void
   /** Closes it at once. */
   cut(): void
@@ -157,7 +157,7 @@ export class ResponseWriter {
     this.#connection.onAnswered()
   }
 
-  /** Sends what is written, then closes the connection: no client can take this for a whole answer. */
+  /** Sends the written bytes, then closes the connection: no client can take this for a whole answer. */
   breakOff(): void {
     if (!this.#isGone && !this.#isEnded) this.#connection.breakOff()
   }

@@ -1,5 +1,5 @@
 /**
- * What a client has sent and no request has read yet: the rest of a head, and what was sent ahead of answers.
+ * Bytes from a client that no request has read yet: the rest of a head, and requests ahead of answers.
  * Heads and bodies are read from here, in the order of their bytes. The connection
  * stops reading while it is full.
  */

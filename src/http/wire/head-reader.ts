@@ -37,7 +37,7 @@ export class HeadReader {
     return this.#length > 0
   }
 
-  /** Returns what has arrived of an unfinished head, to check its first line. */
+  /** Returns the arrived part of an unfinished head, to check its first line. */
   beginning(): string {
     return this.#partial === undefined ? '' : this.#partial.toString('latin1', 0, this.#length)
   }

@@ -73,7 +73,7 @@ function nameTest(names: readonly string[]): (name: string) => boolean {
 /** Below this size, copying costs less than one more piece to write. */
 const joinedBytesMax = 16_384
 
-/** Returns what is to be written, in order, in as few pieces as pays. Text has one character per byte. */
+/** Returns the bytes to write, in order, in as few pieces as pays. Text has one character per byte. */
 export function joinPieces(before: string, pieces: readonly Buffer[], after: string): Buffer[] {
   const length = before.length + bytesOf(pieces) + after.length
   if (length > joinedBytesMax)

@@ -1,6 +1,6 @@
 /**
  * The PROXY protocol, versions 1 and 2: what a proxy sends in front of a connection to name its client. Pure
- * and strict: what is not exactly the protocol is malformed.
+ * and strict: anything but exactly the protocol is malformed.
  */
 import { readAddress } from '../../base/ip-address.ts'
 

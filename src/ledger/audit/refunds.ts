@@ -8,7 +8,7 @@ import { eachRow, type Queryable, type Row } from '../../storage/database.ts'
 import { readPicos } from '../usage.ts'
 import { type Findings, report, usd } from './findings.ts'
 
-/** What was given back, by the exchange that was charged and by the day of its charge. */
+/** Refunds by the exchange that was charged and by the day of its charge. */
 export interface Refunds {
   readonly byExchange: ReadonlyMap<string, Picos>
   readonly byDay: ReadonlyMap<string, Picos>

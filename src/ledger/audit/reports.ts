@@ -43,10 +43,10 @@ export function addToReport(reports: ReportsByName, row: Row, refunds: Refunds):
 
 export interface ReportsQuestion {
   readonly accountId: string
-  /** Of the exchanges that ended on `fromDay` or later. */
+  /** Figures of the exchanges that ended on `fromDay` or later. */
   readonly byExchange: ReportsByName
   readonly fromDay: string
-  /** Of the charges made on `sinceDay` or later. */
+  /** Sums of the charges made on `sinceDay` or later. */
   readonly byEntry: ReadonlyMap<string, DaySum>
   readonly sinceDay: string
   readonly refunds: Refunds

@@ -4,8 +4,8 @@
  *
  *     held       = Σ open holds + Σ charges not durable yet        (never negative)
  *     balance    = the store's balance as last read; it includes only acknowledged charges
- *     admitted   only if what is left covers the likely cost: balance + credit line − held, and in each limit
- *                of a period limit − used − held. What is held then is the most that it can cost
+ *     admitted   only if enough is left for the likely cost: balance + credit line − held, and in each limit
+ *                of a period limit − used − held. The hold then is the most that it can cost
  */
 import { minuteMs } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'

@@ -118,7 +118,7 @@ export function newAccount(loaded: LoadedAccount, moment: Moment): Account {
 /** Takes loaded figures over; open holds and windows that exist stay. */
 export function applyLoaded(account: Account, loaded: LoadedAccount, moment: Moment): void {
   const day = dayNumber(moment.atMs)
-  // Of the other keys, only figures of the same day that nothing has changed behind our back stay exact.
+  // Figures of the other keys stay exact only on the same day, where no other program has changed them.
   if (account.isStale || day !== account.day) forgetUsed(account)
   account.facts = loaded.facts
   account.used = loaded.used

@@ -29,7 +29,7 @@ interface ReportRow {
   readonly figures: ReportFigures
 }
 
-/** Of a model or a key in a month. */
+/** The figures of a model or a key in a month. */
 interface MonthRow {
   readonly key: readonly string[]
   readonly figures: Figures

@@ -1,6 +1,6 @@
 /**
  * The rules of admission over figures in memory, in the order of `limits`. Pure, apart from windows that
- * forget what has left them. On PostgreSQL the function decide_requests has the same rules.
+ * forget requests that have left them. On PostgreSQL the function decide_requests has the same rules.
  */
 import { minuteMs } from '../../base/clock.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'

@@ -63,7 +63,7 @@ export async function book(
 
 const usualFactorMax = 100n
 
-/** The transaction rolls back what was booked. */
+/** The transaction rolls back the entry. */
 async function requireUsual(
   transaction: Transaction,
   { entry, balancePicos }: Booked,

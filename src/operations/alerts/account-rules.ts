@@ -69,7 +69,7 @@ export interface RuleMoment {
 const runOutMargin = 1.2
 
 export interface Spending {
-  /** Of the last 24 h. */
+  /** Charges of the last 24 h. */
   readonly dayPicos: Picos
   readonly todayPicos: Picos
   /** The average cost of a request; zero without any. */

@@ -22,7 +22,7 @@ export interface Delivery {
   readonly state: DeliveryState
   readonly dueAtMs: number
   readonly attempts: number
-  /** Of the last attempt, in words. */
+  /** What came of the last attempt, in words. */
   readonly outcome: string
   readonly createdAtMs: number
   readonly endedAtMs: number | undefined

@@ -14,7 +14,7 @@ export interface CredentialRule {
   readonly folders: readonly string[]
 }
 
-/** Returns what is wrong with a reference besides the credential; undefined where nothing is. */
+/** Returns the mistake in a reference besides the credential; undefined where nothing is. */
 export function referenceMistake(
   rule: CredentialRule,
   { reference, url }: { readonly reference: string; readonly url: string },
@@ -26,7 +26,7 @@ export function referenceMistake(
   return isKept ? undefined : notListed(reference)
 }
 
-/** Returns what is wrong with the credential of a channel under this rule; undefined where nothing is. */
+/** Returns the mistake in the credential of a channel under this rule; undefined where nothing is. */
 export function credentialMistake(
   rule: CredentialRule,
   { credential, url }: Pick<ChannelEntry, 'credential' | 'url'>,

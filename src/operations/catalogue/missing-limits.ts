@@ -1,7 +1,7 @@
 /**
  * What models of the catalogue lack for their holds, in words: for the notes of `apply` and for `doctor`.
  * Pure. The invariant: silent about a model whose limits are all known, and about one that is not served.
- * `image_tokens` is never missed: what is held without it covers all that vendors are known to count.
+ * `image_tokens` is never missed: the hold without it covers all that vendors are known to count.
  */
 import type { Channel, Model, Vendor } from '../../channels/channel.ts'
 import { tokensText, unknownLimits } from '../../channels/model-limits.ts'

@@ -97,7 +97,7 @@ function checkOperations(id: string, { operations, prices }: ModelEntry, complai
       complain(['models', id, 'operations', index], `${operation} needs an output price`)
 }
 
-/** A name means one model: an edition with an entry of its own is not an edition of another one, too. */
+/** A name means one model: an edition with a separate entry is not an edition of another one, too. */
 function checkDates(models: ReadonlyMap<string, ModelEntry>, complain: Complain): void {
   for (const id of models.keys()) {
     const bare = withoutDate(id)

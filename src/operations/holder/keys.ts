@@ -1,5 +1,5 @@
 /**
- * The keys of an account: what each may use, has used and has left. What is left does not count requests
+ * The keys of an account: what each may use, has used and has left. The rest does not count requests
  * that are running: their money is held, and charged when they end.
  */
 import { z } from 'zod'

@@ -130,7 +130,7 @@ export const showClientKey = operation(
   },
 )
 
-/** Changes what is given and keeps the rest. Null removes a restriction, 0 a limit. */
+/** Changes the given fields and keeps the rest. Null removes a restriction, 0 a limit. */
 export const editKey = operation(
   {
     input: z.strictObject({
@@ -222,7 +222,7 @@ interface Expiry {
   readonly expires_in?: number | undefined
 }
 
-/** Null removes an expiry, undefined keeps what is there. */
+/** Null removes an expiry, undefined keeps it. */
 function readExpiry(
   { clock }: OperationContext,
   { expires, expires_in: lifetimeMs }: Expiry,

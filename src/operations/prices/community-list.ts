@@ -30,7 +30,7 @@ function digitsOf(number: Digits): string {
   return number.get('digits') ?? ''
 }
 
-/** Returns the list, or what is wrong with the file. */
+/** Returns the list, or the mistake in the file. */
 export function readPriceList(text: string): PriceList | string {
   let parsed: unknown
   try {

@@ -18,7 +18,7 @@ export interface ListedFacts {
 
 export function factsOf(model: ListedModel, list: PriceList, format: UsageFormat): ListedFacts {
   return {
-    // Of a model that makes embeddings it is the limit of one text; what it reads is bounded by bytes alone.
+    // For embeddings it is the limit of one text; only bytes bound all that the model reads.
     maxInputTokens:
       model.fields.get('mode') === 'embedding' ? undefined : limitIn(model, 'max_input_tokens'),
     maxOutputTokens: limitIn(model, 'max_output_tokens'),

@@ -44,7 +44,7 @@ const reconciliationForm = z.strictObject({
   to: moment,
   /** Exchanges before this day are removed and not counted; null = none are. */
   explained_from: moment.nullable(),
-  /** Of the period: what they served then is not recorded. */
+  /** Unclean stops in the period: their last answers are not recorded. */
   unclean_stops: z.array(uncleanStopForm),
   ...comparisonShape,
 })

@@ -99,7 +99,7 @@ export interface VendorExport {
   readonly hasMore: boolean
 }
 
-/** Adds up the rows of these files that lie in the period, by model; text is what is wrong. */
+/** Adds up the rows of these files that lie in the period, by model; text is the mistake. */
 export function readVendorCounts(texts: readonly string[], period: Bucket): VendorExport | string {
   if (new Set(texts).size < texts.length) return 'the same file is given twice'
   const byModel = new Map<string, VendorSums>()
@@ -209,7 +209,7 @@ function isUsd(currency: unknown): boolean {
   return typeof currency === 'string' && currency.toLowerCase() === 'usd'
 }
 
-/** Returns the cost of a row, undefined where it has none, or what is wrong with it. */
+/** Returns the cost of a row, undefined where it has none, or the mistake in it. */
 function readCost(fields: VendorRow['fields']): Picos | undefined | string {
   const column = costColumns.find((name) => Object.hasOwn(fields, name))
   if (column === undefined) return undefined

@@ -37,7 +37,7 @@ export interface VendorFile {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Returns the rows of a file, or what is wrong with it. */
+/** Returns the rows of a file, or the mistake in it. */
 export function readVendorFile(text: string): VendorFile | string {
   const content = text.replace(/^\uFEFF/, '')
   if (!/^\s*[[{]/.test(content)) return readCsv(content)

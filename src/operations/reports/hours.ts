@@ -22,7 +22,7 @@ interface HourRow {
 
 export interface DayByHour {
   readonly day: string
-  /** Of the whole day. */
+  /** The figures of the whole day. */
   readonly row: ReportFiguresView
   /** Oldest first, up to now. */
   readonly hours: readonly HourRow[]

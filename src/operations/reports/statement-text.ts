@@ -76,7 +76,7 @@ const columns: readonly Column[] = [
 /** Facts of the operator's side, which the holder of the account does not see. */
 const operatorColumns: ReadonlySet<string> = new Set(['channel', 'note'])
 
-/** As `csvSink` and `jsonSink`, without what is the operator's: channels, attempts and notes. */
+/** As `csvSink` and `jsonSink`, without the operator's side: channels, attempts and notes. */
 export function holderSink(format: 'json' | 'csv', write: WriteText): StatementSink {
   if (format === 'csv')
     return csvSink(

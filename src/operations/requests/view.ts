@@ -56,7 +56,7 @@ export const requestForm = z.strictObject({
   cost_usd: usd,
   first_event_ms: milliseconds,
   attempt_count: count.meta({ description: 'More than one: a retry or a failover.' }),
-  /** Of the last request that the line counts. */
+  /** The end of the last request that the line counts. */
   ended_at: moment,
   client: z.string().nullable().meta({ description: 'Family of the user agent.' }),
   requests: z

@@ -13,12 +13,12 @@ export async function auditLedger(context: { readonly database: Database }): Pro
   return viewAudit(await audit(context.database, { readBill }))
 }
 
-/** Audits what is new since each account's checkpoint, and moves the checkpoints. */
+/** Audits all rows since each account's checkpoint, and moves the checkpoints. */
 export async function auditSinceCheckpoints(database: Database, nowMs: number): Promise<AuditView> {
   return auditSince(database, { nowMs, isRemembered: true })
 }
 
-/** Audits what is new since each account's checkpoint, and writes nothing. */
+/** Audits all rows since each account's checkpoint, and writes nothing. */
 export async function reviewSinceCheckpoints(context: {
   readonly database: Database
   readonly clock: Clock

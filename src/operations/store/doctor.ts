@@ -32,7 +32,7 @@ const diagnosisForm = z.strictObject({
     z.strictObject({
       area: z.enum(['store', 'ledger', 'proxies', 'catalogue', 'vendors', 'access']),
       status: z.enum(['ok', 'advice', 'problem']),
-      /** What was found and, for advice and problems, what to do. */
+      /** The finding and, for advice and problems, the next step. */
       message: z.string(),
     }),
   ),
@@ -146,7 +146,7 @@ function explainUsage(channel: string): string {
   )
 }
 
-/** Audits what is new, as a running gateway does: a full audit of a large store takes hours. */
+/** Audits new rows, as a running gateway does: a full audit of a large store takes hours. */
 async function examineLedger(context: OperationContext): Promise<Finding> {
   const { clean, counts } = await reviewSinceCheckpoints(context)
   const full = (await readLatestResults(context.database)).find(({ scope }) => scope === 'full')

@@ -1,5 +1,5 @@
 -- Decides a batch of requests and writes nothing. Requests of one account are decided in the order they
--- stand in; what is admitted counts toward the next, unless each is only checked. The order of the rules and
+-- stand in; an admitted one counts toward the next, unless each is only checked. The order of the rules and
 -- the names of the outcomes are those of `limits` in src/ledger/limits.ts. Figures of a key are read once for a
 -- batch, and only those that a limit needs. STABLE: it sees what the calling statement sees. A check calls it
 -- directly, so it keeps one plan for each statement itself; plans made while tables were small would read
@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION decide_requests(
   p_exchange_ids TEXT[], -- NULL = the request only counts toward requests per minute
   p_key_ids TEXT[],
   p_amounts_picos BIGINT[], -- held where the request is admitted
-  p_leasts_picos BIGINT[], -- what has to be left in each scope
+  p_leasts_picos BIGINT[], -- the amount that must be left in each scope
   p_days TEXT[],
   p_key_daily_picos BIGINT[],
   p_key_monthly_picos BIGINT[],
@@ -47,7 +47,7 @@ DECLARE
   v_request RECORD;
   v_new INTEGER[] := '{}'; -- places of the new holds
   v_second BIGINT := p_now_ms / 1000 - 60; -- tokens of later seconds count
-  -- Of the account whose requests are being decided.
+  -- The account whose requests are being decided.
   v_account_id TEXT;
   v_held BIGINT;
   v_moment BIGINT; -- of this batch in the window; never before an earlier one

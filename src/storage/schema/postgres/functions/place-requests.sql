@@ -45,14 +45,14 @@ DECLARE
   v_number BIGINT;
   v_key_moment BIGINT;
   v_key_number BIGINT;
-  -- Of the new holds: their places, and for each account their sum.
+  -- The new holds: their places, and their sum for each account.
   v_new INTEGER[] := '{}';
   v_uncovered BOOLEAN[] := '{}';
   v_count INTEGER := 0;
   v_account_ids TEXT[] := '{}';
   v_account_id TEXT;
   v_helds BIGINT[] := '{}';
-  -- Of the admitted requests with a limit per minute, for each account: the last one's place in the window.
+  -- The place in the window of each account's last admitted request with a limit per minute.
   v_window_ids TEXT[] := '{}';
   v_moments BIGINT[] := '{}';
   v_firsts BIGINT[] := '{}';

@@ -2,7 +2,7 @@
 -- one statement and one commit. An exchange is booked once however often it is handed in: its row
 -- decides, then its entry, and money moves only together with both.
 --
--- Here and in the other functions: with plans of its own for each batch the server would plan for longer than
+-- Here and in the other functions: with a new plan for each batch the server would plan for longer than
 -- it works, and while tables are small it would take plans that read them as a whole, and keep them.
 CREATE OR REPLACE FUNCTION settle_exchanges(
   p_account_ids TEXT[], -- of the records; NULL = their rows are locked already
