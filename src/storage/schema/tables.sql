@@ -103,7 +103,7 @@ CREATE TABLE entry (
   kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('credit', 'charge', 'adjustment', 'refund')),
   reference TEXT COLLATE "C" NOT NULL,
   amount_picos BIGINT NOT NULL, -- signed: a charge is negative
-  input_hash TEXT COLLATE "C", -- of what was asked under this reference; a repeat with other input is a conflict
+  input_hash TEXT COLLATE "C", -- of the input under this reference; a repeat with other input is a conflict
   note TEXT COLLATE "C",
   created_at_ms BIGINT NOT NULL,
   UNIQUE (account_id, reference)
@@ -436,7 +436,7 @@ CREATE TABLE node_lease (
 ) STRICT, WITHOUT ROWID;
 
 -- Health of each model on each channel as the gateway last knew it, so that a restart resumes on
--- trial what was not well. Only the last state is kept here.
+-- trial every model that was not on. Only the last state is kept here.
 CREATE TABLE channel_health (
   channel TEXT COLLATE "C" NOT NULL,
   model TEXT COLLATE "C" NOT NULL,
