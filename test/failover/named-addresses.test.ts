@@ -1,6 +1,7 @@
 /**
  * A main channel whose name leads to an address that is not public. The owner of the name could use it
- * to reach hosts behind the gateway, so nothing is sent there, the reserve answers, and the operator learns why.
+ * to reach hosts behind the gateway, so nothing is sent there, the reserve answers, and the operator learns
+ * why.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
