@@ -15,6 +15,7 @@ import { send } from '../support/http-client.ts'
 import {
   type Ask,
   type BodyFormat,
+  firstShown,
   formsOf,
   openAsk,
   places,
@@ -206,7 +207,7 @@ async function crash(scene: Scene, ask: Ask, point: CrashPoint): Promise<Seen> {
   const marker = ask.marker ?? ''
   const gate = `${ask.format} ${marker}`
   // The vendor waits behind what a client gets first, so that what follows is a read of its own.
-  const first = ask.format === 'responses' ? 'first_output' : 'first_event'
+  const first = firstShown(ask.format) > 1 ? 'first_output' : 'first_event'
   const place = point.point === 'mid_stream' || point.gate === 'first_event' ? first : point.gate
   const hold = `${gate}@${place}`
   const isHeld = point.gate !== undefined || point.point === 'mid_stream'
