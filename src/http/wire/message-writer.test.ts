@@ -1,7 +1,7 @@
-/** Heads of requests: their bytes, and that no value can end a header early. */
+/** Heads of requests: their bytes, and that no value can end a header early. Status lines of answers. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { requestHead, type RequestToWrite } from './message-writer.ts'
+import { requestHead, statusLine, type RequestToWrite } from './message-writer.ts'
 
 const request: RequestToWrite = {
   method: 'POST',
@@ -48,4 +48,12 @@ describe('the head of a request', () => {
   for (const [name, part] of Object.entries(impossible))
     it(`is not written with ${name}`, () =>
       assert.equal(requestHead({ ...request, ...part }), undefined))
+})
+
+describe('the status line of an answer', () => {
+  it('has a reason phrase, also for the overload that no standard names', () => {
+    assert.equal(statusLine(402), 'HTTP/1.1 402 Payment Required\r\n')
+    assert.equal(statusLine(529), 'HTTP/1.1 529 Overloaded\r\n')
+    assert.equal(statusLine(598), 'HTTP/1.1 598 Unknown\r\n')
+  })
 })

@@ -44,6 +44,8 @@ export function requestHead(request: RequestToWrite): string | undefined {
   return text + '\r\n'
 }
 
+/** Vendors send a status that no standard names; n8n shows nothing of an error but its reason phrase. */
+const reasons: Readonly<Record<number, string | undefined>> = { ...STATUS_CODES, 529: 'Overloaded' }
 const statusLines = new Map<number, string>()
 
 /** Returns the status line with its line end. */
@@ -51,7 +53,7 @@ export function statusLine(status: number): string {
   const known = statusLines.get(status)
   if (known !== undefined) return known
   invariant(Number.isInteger(status) && status >= 200 && status <= 599, 'a status is a number')
-  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`
+  const line = `HTTP/1.1 ${status} ${reasons[status] ?? 'Unknown'}\r\n`
   statusLines.set(status, line)
   return line
 }
