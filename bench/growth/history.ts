@@ -167,7 +167,8 @@ const bookingStatements: readonly string[] = [
   ),
   `INSERT INTO report_day
    SELECT day, account_id, key_id, model, 'alpha-main', requests, requests, 0, 0, 0,
-     input_tokens, output_tokens, cache_tokens, 0, ${Array(15).fill(0).join(', ')},
+     input_tokens, output_tokens, cache_tokens, 0, input_tokens + cache_tokens,
+     ${Array(15).fill(0).join(', ')},
      cost_picos, 0, 0, 0, cost_picos FROM figure`,
   ...['month', "'total'"].map(
     (month) =>
