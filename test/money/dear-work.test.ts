@@ -265,7 +265,7 @@ describe("only a key's allowed models may answer it", () => {
           assert.equal((await sendAsk(gateway.url, key.secret, ask)).status, 200)
           gateway.sandbox.log.clear()
           const refused = await sendAsk(gateway.url, key.secret, { ...ask, more })
-          assert.equal(refused.status, named === 'large-1' ? 403 : 404)
+          assert.equal(refused.status, named === 'large-1' ? 400 : 404)
           assert.match(refused.body.toString(), new RegExp(`${named}.*beside \`model\``))
           assert.equal(gateway.sandbox.log.records.length, 0)
         }))
