@@ -1,5 +1,5 @@
 /**
- * The structured log: JSON lines on stdout. Callers pass ids, classes and figures; bodies, headers, queries
+ * The structured log: JSON lines on stdout. Callers pass ids, classes and numbers; bodies, headers, queries
  * and secrets never go into it, and known names are redacted in case one does. Lines are gathered into
  * blocks and written in order; no caller waits. What cannot be written waits within a bound and is tried
  * again, what exceeds the bound is dropped and counted.

@@ -111,7 +111,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   const memory = releaseMemoryWhenIdle(processMemory(systemClock))
   const exitCode = await ending.promise
   memory.close()
-  // After a fatal fault some figures may not be readable; the end must not wait for them.
+  // After a fatal fault some metrics may not be readable; the end must not wait for them.
   await supervisor?.part(await app.reportMetrics().catch(() => []))
   logger.info({ exitCode }, 'ended')
   await log.close()

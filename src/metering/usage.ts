@@ -60,7 +60,7 @@ export interface UsagePart {
 
 export interface Usage {
   readonly parts: readonly UsagePart[]
-  /** The figures `/v1/usage` shows, named as the vendors' answers name them. */
+  /** The counts that `/v1/usage` shows, named as the vendors' answers name them. */
   readonly reported: ReportedTokens
 }
 
@@ -144,7 +144,7 @@ export function isPlausible(usage: Usage, bounds: RequestBounds): boolean {
   )
 }
 
-/** Cuts the reported figures to the request's bounds, so that no statistics show nonsense. */
+/** Cuts the reported counts to the request's bounds, so that no statistics show nonsense. */
 export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
   const { input, output } = findLimits(usage, bounds)

@@ -1,6 +1,6 @@
 /**
  * One function per event: the counters it moves and its log line. A line's message is a fixed phrase; ids,
- * classes and figures are fields from closed sets. No body, header, query or secret is ever logged.
+ * classes and numbers are fields from closed sets. No body, header, query or secret is ever logged.
  */
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'

@@ -1,5 +1,5 @@
 /**
- * Figures of the request path, counted cheaply and passed to the metrics library when it is scraped: in the
+ * Counts of the request path, kept cheaply and passed to the metrics library when it is scraped: in the
  * library, finding a series by its labels costs more than everything else that an exchange counts. Memory is
  * bounded by the label values, which come from closed sets.
  */

@@ -1,6 +1,6 @@
 /**
  * Unites the metrics of several gateway processes, so that one scrape shows them as one. Counters and
- * histograms are added up, gauges as each metric says. Figures of a process (memory, event loop) stay apart,
+ * histograms are added up, gauges as each metric says. Metrics of a process (memory, event loop) stay apart,
  * by the label `process`. A counter never falls: what ended processes have counted stays in the sum.
  */
 import { AggregatorRegistry, type Registry } from 'prom-client'

@@ -1,6 +1,6 @@
 /**
  * The append-only history of channels (table channel_change): the old state, the new state, and why.
- * Details contain the gateway's own words and figures only, never text of a vendor, a client or a
+ * Details contain the gateway's own words and numbers only, never text of a vendor, a client or a
  * request.
  */
 import type { FailureLine, HealthLine } from '../health/health-line.ts'

@@ -45,7 +45,7 @@ function roundedTimes(times: HealthLine['firstEventMs']): HealthLine['firstEvent
     : { p50: Math.round(times.p50), p95: Math.round(times.p95) }
 }
 
-/** Whether two lines show one state; figures that move with every request are published less often. */
+/** Whether two lines show one state; numbers that move with every request are published less often. */
 export function isSameState(left: HealthLine, right: HealthLine): boolean {
   return (
     left.mode === right.mode &&

@@ -111,7 +111,7 @@ export class Publisher {
     if (journal.waitingCount > 0) void this.write()
   }
 
-  /** The states to publish; between heartbeats, figures alone do not make a state a new one. */
+  /** The states to publish; between heartbeats, numbers alone do not make a state a new one. */
   #draft({ nowMs, isHeartbeat }: Round): ReadonlyMap<string, PublishedState> {
     const { node } = this.#parts.membership
     const next = new Map<string, PublishedState>()

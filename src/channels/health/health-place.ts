@@ -1,6 +1,6 @@
 /**
  * One model on one channel in the running process: its health state, the attempts under way, and recent
- * figures for operators. Plain data and what survives a change of the catalogue; it decides nothing
+ * numbers for operators. Plain data and what survives a change of the catalogue; it decides nothing
  * about health. Invariant: a probe never takes a client's place under the concurrency limit.
  */
 import type { Channel } from '../channel.ts'
