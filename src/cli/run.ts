@@ -5,7 +5,9 @@
 import type { Endpoint, StreamEndpoint, WriteText } from '../operations/endpoint.ts'
 import type { Outcome } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
+import { backupStore, type BackupView } from '../operations/store/backup.ts'
 import { findServer } from './place.ts'
+import { backupFrom } from './remote/backup.ts'
 import { callServer, streamServer, type ServerPlace } from './remote/server.ts'
 import { withStore, type Given, type StoreUse } from './store-run.ts'
 
@@ -24,10 +26,12 @@ export interface Run extends Given {
     input: object,
     write: WriteText,
   ) => Promise<Outcome<void>>
+  /** Copies the store to a new file on this machine. */
+  readonly backup: (given: { readonly file: string }) => Promise<Outcome<BackupView>>
 }
 
 /** What a place can do; all else is the same everywhere. */
-type Calls = Pick<Run, 'call' | 'stream'>
+type Calls = Pick<Run, 'call' | 'stream' | 'backup'>
 
 /** Runs `work` where the command line or the environment says. */
 export async function withRun<Value>(
@@ -47,6 +51,7 @@ export async function withRun<Value>(
       call: (endpoint, input) => endpoint.operation(context, { ...input, ...endpoint.fixed }),
       stream: (endpoint, input, write) =>
         endpoint.stream(context, { ...input, ...endpoint.fixed }, write),
+      backup: (asked) => backupStore(context, asked),
     }),
   )
 }
@@ -55,6 +60,7 @@ function serverCalls(place: ServerPlace): Calls {
   return {
     call: (endpoint, input) => callServer(place, endpoint, input),
     stream: (endpoint, input, write) => streamServer(place, endpoint, input, write),
+    backup: (asked) => backupFrom(place, asked),
   }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { z } from 'zod'
 import { refusalOfInput } from './operation.ts'
-import { allRows } from './all-endpoints.ts'
+import { allFiles, allRows } from './all-endpoints.ts'
 
 const rows = allRows.map((row) => ({
   ...row,
@@ -15,6 +15,7 @@ const rows = allRows.map((row) => ({
 function inputOf(row: (typeof allRows)[number]): z.ZodObject {
   if ('feed' in row) return row.feed
   if ('session' in row) return row.input
+  if ('file' in row) return row.file.input
   return 'stream' in row ? row.stream.input : row.operation.input
 }
 
@@ -39,8 +40,14 @@ test('each example is a valid input', () => {
 })
 
 test('reading needs the role viewer, and viewers change only their own sessions', () => {
-  for (const { id, method, role } of rows)
+  const shared = rows.filter((row) => !('file' in row))
+  for (const { id, method, role } of shared)
     assert.equal(method === 'GET' || /^sessions?\./.test(id), role === 'viewer', id)
+})
+
+test('a file has everything that is in the store, so only owners get one', () => {
+  assert.ok(allFiles.length > 0)
+  for (const { id, role } of allFiles) assert.equal(role, 'owner', id)
 })
 
 test('a wrong field is refused in our words, not in those of the library', () => {

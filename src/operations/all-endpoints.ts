@@ -3,13 +3,19 @@ import { accountEndpoints, accountStreams } from './accounts/endpoints.ts'
 import { alertEndpoints } from './alerts/endpoints.ts'
 import { catalogueEndpoints } from './catalogue/endpoints.ts'
 import { channelEndpoints } from './channels/endpoints.ts'
-import type { Endpoint, FeedEndpoint, SessionCall, StreamEndpoint } from './endpoint.ts'
+import type {
+  Endpoint,
+  FeedEndpoint,
+  FileEndpoint,
+  SessionCall,
+  StreamEndpoint,
+} from './endpoint.ts'
 import { eventFeeds } from './events/endpoints.ts'
 import { keyEndpoints } from './keys/endpoints.ts'
 import { reportEndpoints } from './reports/endpoints.ts'
 import { requestEndpoints } from './requests/endpoints.ts'
 import { sessionCalls, sessionEndpoints } from './sessions/endpoints.ts'
-import { storeEndpoints } from './store/endpoints.ts'
+import { storeEndpoints, storeFiles } from './store/endpoints.ts'
 
 export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(accountEndpoints),
@@ -26,10 +32,19 @@ export const allEndpoints: readonly Endpoint[] = [
 /** Endpoints whose answer is written while it is read. */
 export const allStreams: readonly StreamEndpoint[] = Object.values(accountStreams)
 
+/** Endpoints whose answer is a file. */
+export const allFiles: readonly FileEndpoint[] = Object.values(storeFiles)
+
 /** Endpoints whose answer is events. */
 export const allFeeds: readonly FeedEndpoint[] = Object.values(eventFeeds)
 
 /** Endpoints about the session of the browser that calls them. */
 const allSessionCalls: readonly SessionCall[] = Object.values(sessionCalls)
 
-export const allRows = [...allEndpoints, ...allStreams, ...allFeeds, ...allSessionCalls] as const
+export const allRows = [
+  ...allEndpoints,
+  ...allStreams,
+  ...allFiles,
+  ...allFeeds,
+  ...allSessionCalls,
+] as const

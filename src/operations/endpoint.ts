@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod'
 import type { AnsweringOperation, Operation } from './operation.ts'
+import type { BackupDownload } from './store/backup-download.ts'
 
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
 type Role = 'viewer' | 'operator' | 'owner'
@@ -89,6 +90,12 @@ export interface StreamEndpoint extends Row {
   readonly answer?: z.ZodType
   /** By format. */
   readonly contentTypes: Readonly<Record<'json' | 'csv', string>>
+}
+
+/** An endpoint whose answer is a file. */
+export interface FileEndpoint extends Row {
+  readonly file: Operation<BackupDownload>
+  readonly contentType: string
 }
 
 /** An endpoint whose answer is events, sent as they happen until the client leaves. */

@@ -15,6 +15,7 @@ import type { Answer } from './answer-forms.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { RunCheck } from './channels/run-check.ts'
 import type { AuditView } from './store/audit-forms.ts'
+import type { OpenCopy } from './store/open-copy.ts'
 
 /** For an operation that takes no input. */
 export const noInput = z.strictObject({})
@@ -42,6 +43,8 @@ export interface OperationContext {
    * may be busy for long.
    */
   readonly auditInBackground?: () => Promise<AuditView>
+  /** Copies an embedded store to a file that is only open, for a reader on another machine. */
+  readonly openCopy?: () => Promise<OpenCopy>
   /** Reads what open holds reserve, by account. Absent = only a running gateway knows. */
   readonly readHeld?: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, Picos>>
   /** The settings of the process, without secrets. Absent where it has none. */

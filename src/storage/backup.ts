@@ -3,7 +3,17 @@
  * only when complete. Never overwrites a file; only its owner can read a copy.
  */
 import { randomBytes } from 'node:crypto'
-import { closeSync, copyFileSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
 import { makeFolder } from '../base/folders.ts'
@@ -44,6 +54,15 @@ export function beginFile(path: string, whatToDo: string): UnfinishedFile {
   }
 }
 
+/** Deletes what killed processes have left of files that were to get this name. */
+export function removeUnfinished(path: string): void {
+  const folder = dirname(path)
+  const start = `.${basename(path)}.`
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (name.startsWith(start) && /^[0-9a-f]{8}\.unfinished(-\w+)?$/.test(name.slice(start.length)))
+      rmSync(join(folder, name), { force: true })
+}
+
 /** The files of a store: SQLite would take an old log for the log of the new store. */
 const storeSuffixes = ['', '-wal', '-shm', '-journal']
 
@@ -73,6 +92,29 @@ export async function copyStore(database: Database, path: string): Promise<void>
   } catch (error) {
     if (lacksSpace(path, error)) throw noSpaceError(path, error)
     throw error
+  }
+}
+
+/** Writes a copy that comes in pieces into an empty file. */
+export async function writeCopy(pieces: AsyncIterable<Uint8Array>, path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    for await (const piece of pieces)
+      await writePiece(piece, path, (bytes) => file.appendFile(bytes))
+  } finally {
+    await file.close()
+  }
+}
+
+async function writePiece(
+  piece: Uint8Array,
+  path: string,
+  append: (piece: Uint8Array) => Promise<void>,
+): Promise<void> {
+  try {
+    await append(piece)
+  } catch (error) {
+    throw lacksSpace(path, error) ? noSpaceError(path, error) : error
   }
 }
 

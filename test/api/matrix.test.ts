@@ -6,7 +6,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { adminRoles, makeSecret, type AdminRole } from '../../src/access/key.ts'
-import { allEndpoints, allFeeds, allRows, allStreams } from '../../src/operations/all-endpoints.ts'
+import {
+  allEndpoints,
+  allFeeds,
+  allFiles,
+  allRows,
+  allStreams,
+} from '../../src/operations/all-endpoints.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { createAdminToken, recentActions } from '../support/operations.ts'
@@ -67,6 +73,21 @@ describe('every endpoint', () => {
       for (const role of adminRoles) await assertRole(row, role)
     })
   }
+
+  test('every file refuses all but its role', async () => {
+    const available = gateway.context.database.dialect === 'sqlite' ? 200 : 409
+    for (const file of allFiles) {
+      for (const [who, headers, status] of strangers) {
+        const refused = await world.call(file, file.example, headers)
+        assert.equal(refused.status, status, `${file.id} for ${who}`)
+        assert.equal(refused.headers['content-type'], 'application/problem+json')
+      }
+      for (const [role, { secret }] of tokens) {
+        const answer = await world.call(file, file.example, bearer(secret))
+        assert.equal(answer.status, role === file.role ? available : 403, `${file.id} for ${role}`)
+      }
+    }
+  })
 
   test('every feed refuses who is no operator, and answers every role', async () => {
     for (const feed of allFeeds) {

@@ -452,12 +452,15 @@ describe('sessions', () => {
       assert.deepEqual([refused.status, refused.headers['allow']], [405, 'GET, HEAD, POST, DELETE'])
     })
 
-    test('opens downloads', async () => {
+    test('opens downloads: streams, and a copy of the store', async () => {
       const browser = await open()
       const account = gateway.account.name
       const statement = await browser.get(`/accounts/${account}/statement?format=csv`)
       assert.equal(statement.status, 200)
       assert.match(String(statement.headers['content-type']), /^text\/csv/)
+      const { dialect } = gateway.context.database
+      const backup = await browser.get('/backup')
+      assert.equal(backup.status, dialect === 'sqlite' ? 200 : 409)
     })
 
     test('opens the live feed, which ends with the session and does not keep it alive', async () => {

@@ -4,7 +4,7 @@
  */
 import { newId } from '../../src/base/id.ts'
 import { exampleNames } from '../../src/operations/endpoint.ts'
-import type { Endpoint, StreamEndpoint } from '../../src/operations/endpoint.ts'
+import type { Endpoint, FileEndpoint, StreamEndpoint } from '../../src/operations/endpoint.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
 import { runAudit } from '../../src/operations/store/audit-runs.ts'
 import { valueOf } from '../../src/operations/operation.ts'
@@ -19,7 +19,7 @@ import {
 import { messagesRequest } from '../support/requests.ts'
 import type { Scenario } from '../support/scenario.ts'
 
-export type AnyRow = Endpoint | StreamEndpoint
+export type AnyRow = Endpoint | StreamEndpoint | FileEndpoint
 type Input = Readonly<Record<string, unknown>>
 
 export interface World {

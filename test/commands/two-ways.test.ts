@@ -16,7 +16,6 @@ const localOnly = new Set([
   'init',
   'sandbox',
   'migrate',
-  'backup',
   'restore',
   'store copy',
   'completion',
@@ -198,6 +197,13 @@ it('the store as a whole', async () => {
   await both('account list --sort balance --low', { isMeasured: true })
   await both('settings', { isMeasured: true })
   await both('nodes', { isMeasured: true })
+  await both('backups')
+  // One file each; on PostgreSQL both lines are refused.
+  typed.add('backup copies/one.db')
+  const { code, error } = await ways.same('backup copies/one.db', { isMeasured: true })
+  assert.equal(code, error.includes('The store is on PostgreSQL.') ? 1 : 0, error)
+  await ways.same('backup copies/two.db --json', { isMeasured: true })
+  await both('backup copies/one.db')
 })
 
 it('no command is left out', async () => {

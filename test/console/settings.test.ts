@@ -1,7 +1,11 @@
 /** The page of settings, by clicking in a browser; gateway, store and commands agree. */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { newFolder, run } from '../support/command-line.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
@@ -27,7 +31,7 @@ describe('the page of settings', () => {
   const table = (page: Page, name: string) => page.getByRole('table', { name })
   async function readStatus(token: string): Promise<number> {
     const headers = { authorization: `Bearer ${token}` }
-    return (await send(`${console.gateway.adminUrl}/admin/v1/nodes`, { headers })).status
+    return (await send(`${console.gateway.adminUrl}/admin/v1/version`, { headers })).status
   }
 
   test('shows each setting with its value, source and meaning, and no secret', () =>
@@ -55,10 +59,35 @@ describe('the page of settings', () => {
       await row.waitFor()
       assert.match(await row.innerText(), /counter-1\s+running/)
       const headers = { authorization: `Bearer ${console.tokens.viewer}` }
-      const answer = await send(`${console.gateway.adminUrl}/admin/v1/nodes`, { headers })
-      const { nodes } = JSON.parse(answer.text) as { nodes: readonly { version: string }[] }
-      assert.ok((await row.innerText()).includes(nodes[0]?.version ?? 'no gateway'))
+      const answer = await send(`${console.gateway.adminUrl}/admin/v1/version`, { headers })
+      const { version } = JSON.parse(answer.text) as { version: string }
+      assert.ok((await row.innerText()).includes(version))
+      await page.getByRole('heading', { name: 'This gateway' }).waitFor()
       await page.getByText('None recorded.').waitFor()
+    }))
+
+  test('downloads a backup that can be restored', () =>
+    console.withConsole({ path: '/settings?tab=backups' }, async (page) => {
+      await page.getByText('No backup yet.').waitFor()
+      await page.getByRole('button', { name: 'Download a backup' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('The file holds everything in the store').waitFor()
+      const downloading = page.waitForEvent('download')
+      await dialog.getByRole('link', { name: 'Download' }).click()
+      const folder = newFolder()
+      const file = join(folder, 'backup.db')
+      await (await downloading).saveAs(file)
+
+      const row = table(page, 'Backups, newest first').getByRole('row').nth(1)
+      await row.waitFor()
+      assert.match(await row.innerText(), /Ada \(owner\)\s+downloaded.*\s+passed/)
+      const digest = hash('sha256', await readFile(file), 'base64')
+      assert.ok((await row.innerText()).includes(digest.slice(0, 12)))
+      const store = { TURNPIKE_STORE: `sqlite:${join(folder, 'restored.db')}` }
+      const restored = await run(folder, ['restore', 'backup.db'], store)
+      assert.equal(restored.code, 0, restored.error)
+      const accounts = await run(folder, ['account', 'list'], store)
+      assert.match(accounts.out, /juniper-studio/)
     }))
 
   test('creates an admin token, shown once, and revokes it', () =>
@@ -129,6 +158,7 @@ describe('the page of settings', () => {
 
   test('offers each role only its actions, and the API refuses the rest', async () => {
     const offers = [
+      ['backups', 'Download a backup', 'owner'],
       ['access', 'New admin token', 'owner'],
       ['access', 'Revoke', 'owner'],
       ['doctor', 'Run now', 'operator'],
@@ -144,7 +174,7 @@ describe('the page of settings', () => {
             assert.equal(isOffered, role === least, `${role}: ${name}`)
           }
           const status = await page.evaluate<number>(
-            "fetch('/admin/v1/admin-tokens', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }).then(({ status }) => status)",
+            "fetch('/admin/v1/backup').then(({ status }) => status)",
           )
           assert.equal(status, 403)
         },

@@ -168,4 +168,14 @@ describe('on PostgreSQL with two gateways', () => {
       },
       'owner',
     ))
+
+  test('a backup says which tool makes it', () =>
+    withBoth(
+      '/settings?tab=backups',
+      async (page) => {
+        await page.getByText('A store on PostgreSQL is backed up with its own tools.').waitFor()
+        assert.equal(await page.getByRole('button', { name: 'Download a backup' }).count(), 0)
+      },
+      'owner',
+    ))
 })

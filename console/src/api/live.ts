@@ -25,7 +25,7 @@ const managed = [
 const staleAfter: Readonly<Record<string, readonly string[]>> = {
   requests: ['overview', 'requests', 'accounts', 'reports'],
   channels: ['overview', 'channels'],
-  // Settings: the beginning and end of sessions are actions.
+  // Settings: backups and sessions are recorded as actions.
   actions: ['actions', 'settings'],
   alerts: ['overview', 'alerts'],
   audits: ['overview', 'audits'],

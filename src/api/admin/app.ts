@@ -9,8 +9,13 @@ import { adminRoles, type AdminRole } from '../../access/key.ts'
 import { refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
-import type { Endpoint, FeedEndpoint, StreamEndpoint } from '../../operations/endpoint.ts'
-import { allEndpoints, allFeeds, allStreams } from '../../operations/all-endpoints.ts'
+import type {
+  Endpoint,
+  FeedEndpoint,
+  FileEndpoint,
+  StreamEndpoint,
+} from '../../operations/endpoint.ts'
+import { allEndpoints, allFeeds, allFiles, allStreams } from '../../operations/all-endpoints.ts'
 import type { EventFeed } from '../../operations/events/feed.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
 import { refusalOfInput, type OperationContext } from '../../operations/operation.ts'
@@ -18,6 +23,7 @@ import type { Site } from '../web/site.ts'
 import { openEventStream } from './event-streams.ts'
 import { contextOf, etagOf, refusalOfKey, refusalOfMatch } from './change.ts'
 import { addConsole } from './console.ts'
+import { headersOfDownload, sendDownload } from './download.ts'
 import { placesOf, readInput, type Row } from './input.ts'
 import { buildDocument } from './openapi.ts'
 import { pagePolicy, printReferencePage } from './reference-page.ts'
@@ -110,7 +116,7 @@ function addReference(app: Hono<Environment>): void {
 function addRows(app: Hono<Environment>, parts: AdminParts): void {
   const methods = new Map<string, string[]>()
   const streams = new Streams(parts)
-  for (const row of [...allEndpoints, ...allStreams, ...allFeeds]) {
+  for (const row of [...allEndpoints, ...allStreams, ...allFiles, ...allFeeds]) {
     const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
     const places = placesOf(row)
     app.on(row.method, path, async (request) => {
@@ -127,6 +133,8 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
         ...(session !== undefined && { session: session.idHash }),
         hidesSealed: role !== 'owner',
       }
+      if ('file' in row)
+        return answerFile(request, { row, context, input: read.input }, parts.onFault)
       const written = streamOf(row, read.input)
       return 'stream' in written
         ? answerStream(request, { row: written, context, input: read.input }, streams)
@@ -207,4 +215,25 @@ async function answerStream(
   const format = question.input.format === 'csv' ? 'csv' : 'json'
   request.header('content-type', question.row.contentTypes[format])
   return begun.pieces === undefined ? request.body(null) : request.body(begun.pieces)
+}
+
+async function answerFile(
+  request: Request,
+  question: {
+    readonly row: FileEndpoint
+    readonly context: OperationContext
+    readonly input: unknown
+  },
+  onFault: AdminParts['onFault'],
+): Promise<Response> {
+  const { row, context, input } = question
+  const { incoming, outgoing } = request.env
+  request.header('content-type', row.contentType)
+  // A copy takes long, and only the reader of the file needs it.
+  if (incoming.method === 'HEAD') return request.body(null)
+  const outcome = await row.file(context, input)
+  if (outcome.kind === 'refusal') return answerRefusal(request, outcome)
+  for (const [name, value] of Object.entries(headersOfDownload(outcome.value)))
+    request.header(name, value)
+  return request.body(sendDownload(outcome.value, outgoing, onFault))
 }

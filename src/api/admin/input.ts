@@ -7,6 +7,7 @@ import { refuse, type Refusal } from '../../base/errors.ts'
 import type {
   Endpoint,
   FeedEndpoint,
+  FileEndpoint,
   SessionCall,
   StreamEndpoint,
 } from '../../operations/endpoint.ts'
@@ -14,7 +15,7 @@ import { typeOf } from '../../operations/field.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { readJsonBody, type BodySource } from './json-body.ts'
 
-export type Row = Endpoint | StreamEndpoint | FeedEndpoint | SessionCall
+export type Row = Endpoint | StreamEndpoint | FileEndpoint | FeedEndpoint | SessionCall
 
 /** Where each field of a row's input is sent. */
 export interface Places {
@@ -26,7 +27,7 @@ export interface Places {
 export function inputOf(row: Row): z.ZodObject {
   if ('feed' in row) return row.feed
   if ('session' in row) return row.input
-  return ('stream' in row ? row.stream : row.operation).input
+  return ('stream' in row ? row.stream : 'file' in row ? row.file : row.operation).input
 }
 
 export function hasBody({ method }: Pick<Row, 'method'>): boolean {

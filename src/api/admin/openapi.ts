@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import { allRows } from '../../operations/all-endpoints.ts'
-import type { FeedEndpoint, SessionCall } from '../../operations/endpoint.ts'
+import { auditHeader, takenAtHeader } from '../../operations/store/backup-headers.ts'
+import type { FeedEndpoint, FileEndpoint, SessionCall } from '../../operations/endpoint.ts'
 import { hasBody, inputOf, placesOf, type Row } from './input.ts'
 import { problemType } from './problem.ts'
 import { plainCookie, secureCookie } from './session-cookie.ts'
@@ -87,7 +88,7 @@ function parameter(row: Row, place: 'path' | 'query', name: string, isRequired: 
 }
 
 function headersOf(row: Row): readonly Json[] {
-  if ('stream' in row || 'feed' in row || 'session' in row) return []
+  if ('stream' in row || 'file' in row || 'feed' in row || 'session' in row) return []
   const key = {
     name: 'Idempotency-Key',
     in: 'header',
@@ -140,6 +141,7 @@ function success(row: Row): Json {
     }
     return { 200: { description: 'Written while it is read.', content } }
   }
+  if ('file' in row) return fileAnswer(row)
   if ('feed' in row) return feedAnswer(row)
   if ('session' in row) return sessionAnswer(row)
   const schema = schemaOf(row.answer, 'output')
@@ -157,6 +159,21 @@ function success(row: Row): Json {
 /** Without its parameters. */
 function mediaType(contentType: string): string {
   return contentType.split(';')[0] ?? ''
+}
+
+function fileAnswer({ contentType }: FileEndpoint): Json {
+  const header = (description: string): Json => ({ description, schema: { type: 'string' } })
+  return {
+    200: {
+      description: 'The file. Compare its digest before you use it.',
+      headers: {
+        'Repr-Digest': header('SHA-256 of the file (RFC 9530).'),
+        [takenAtHeader]: header('The copy has everything that was acknowledged before.'),
+        [auditHeader]: header('`passed`, or `failed` where its ledger has differences.'),
+      },
+      content: { [contentType]: {} },
+    },
+  }
 }
 
 /** One schema for each event: its name, and the form of its data. */

@@ -1,7 +1,7 @@
 /** Commands on the store as a whole: audit, actions, backup, restore, doctor, facts about gateways. */
 import type { Outcome } from '../../operations/operation.ts'
 import type { AuditDone } from '../../operations/store/audit-forms.ts'
-import { backupStore, restoreStore, type RestoredView } from '../../operations/store/backup.ts'
+import { restoreStore, type RestoredView } from '../../operations/store/backup.ts'
 import { diagnoseOutage, type Diagnosis } from '../../operations/store/doctor.ts'
 import { storeEndpoints } from '../../operations/store/endpoints.ts'
 import { copyStoreTo } from '../../operations/store/store-copy.ts'
@@ -58,14 +58,15 @@ export const storeCommands: readonly CommandRow[] = [
     words: 'backup',
     text: 'copy the store (SQLite) to a new file on this machine, and check the copy',
     more: { '<file>': 'the new file; it must not exist. Gateways may run meanwhile' },
-    work: storeWork('existing', async ({ context, arguments: [file = ''] }) =>
-      shown(await backupStore(context, { file }), (made) =>
-        showCopy(
-          made,
-          'The backup does not hold the master key. Keep a copy of that file in another place.',
+    work: (given) =>
+      withRun(given, 'existing', async ({ backup, arguments: [file = ''] }) =>
+        shown(await backup({ file }), (made) =>
+          showCopy(
+            made,
+            'The backup does not hold the master key. Keep a copy of that file in another place.',
+          ),
         ),
       ),
-    ),
   }),
   plainRow({
     words: 'restore',
@@ -97,6 +98,19 @@ export const storeCommands: readonly CommandRow[] = [
   }),
   callRow(storeEndpoints.settings, { words: 'settings', json: ({ settings }) => settings }),
   callRow(storeEndpoints.nodes, { words: 'nodes' }),
+  listRow(storeEndpoints.backups, {
+    words: 'backups',
+    count: hundred,
+    columns: [
+      'at',
+      ['by', ({ actor, actor_name: name }) => name ?? actor],
+      'file',
+      'bytes',
+      'audit',
+      'sha256',
+    ],
+    empty: 'No backup is recorded. Make one with: turnpike backup FILE',
+  }),
 ]
 
 async function examine(given: Given): Promise<Outcome<Diagnosis>> {

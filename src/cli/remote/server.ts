@@ -54,7 +54,7 @@ export async function streamServer(
 }
 
 /** Returns an answer whose body is read while it comes. */
-async function openAnswer(
+export async function openAnswer(
   place: ServerPlace,
   row: RequestRow,
   input: object,

@@ -11,8 +11,10 @@ import {
   type HolderReaderParts,
 } from '../../operations/holder/reader.ts'
 import type { OperationContext } from '../../operations/operation.ts'
+import { createCopies } from '../../operations/store/backup-download.ts'
 import type { Bookkeeping } from '../../operations/store/bookkeeping.ts'
 import { listSettings } from '../../settings/in-force.ts'
+import { parseStoreLocation } from '../../storage/location.ts'
 import type { Money } from './money.ts'
 import type { Opening } from './opening.ts'
 import type { Relaying } from './relaying.ts'
@@ -60,9 +62,13 @@ export function openOperators(
     auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) => checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock }),
   }
+  const location = parseStoreLocation(config.store)
   return {
     operations: {
       ...common,
+      ...(location.kind === 'sqlite' && {
+        openCopy: createCopies(location.path, (path) => bookkeeping.copyTo(path)),
+      }),
       credentialRule: {
         variables: config.apiCredentialVariables,
         folders: config.apiCredentialFileFolders,

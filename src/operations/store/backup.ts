@@ -23,6 +23,7 @@ import { readSchemaState } from '../../storage/migrate.ts'
 import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
 import { auditLedger } from './audit.ts'
 import type { AuditView } from './audit-forms.ts'
+import type { CheckedCopy } from './open-copy.ts'
 import { recordAction } from '../actions.ts'
 import {
   attempt,
@@ -48,6 +49,14 @@ export interface BackupView {
 /** The action of a backup in the operators' log; the alert `backup.too_old` looks for the last one. */
 export const backupAction = 'store.backup'
 
+/** The action of a copy that begins to be sent: from here on a part of it can be on another machine. */
+export const downloadAction = 'store.download'
+
+/** The subject of both where the copy was sent to another machine. */
+export const downloadSubject = 'download'
+
+const nameAnother = 'Name another file.'
+
 /** Copies the store to a new file, opens the copy and audits it. The file must not exist. */
 export const backupStore = operation(
   { input: z.strictObject({ file: z.string().min(1, 'must name a file') }) },
@@ -56,14 +65,12 @@ export const backupStore = operation(
     const file = resolve(given.file)
     if (database.dialect !== 'sqlite') throw usesPostgres()
     const takenAtMs = clock.now()
-    const unfinished = beginFile(file, 'Name another file.')
+    const unfinished = beginFile(file, nameAnother)
     try {
-      await copyStore(database, unfinished.path)
-      const seen = await examine(unfinished.path)
-      const digest = await digestOf(unfinished.path)
+      const seen = await copyChecked(database, unfinished.path)
+      const facts = { ...(await digestOf(unfinished.path)), isClean: seen.audit.clean }
       unfinished.publish()
-      const audit = seen.audit.clean ? 'passed' : 'failed'
-      const isRecorded = await recordCopy(context, { file, ...digest, audit })
+      const isRecorded = await recordCopy(context, backupAction, { subject: file, ...facts })
       return { file, taken_at: timeText(takenAtMs), ...seen, is_recorded: isRecorded }
     } finally {
       unfinished.remove()
@@ -71,26 +78,58 @@ export const backupStore = operation(
   },
 )
 
-interface Digest {
-  readonly bytes: number
-  /** SHA-256 of the file, as base64. */
-  readonly sha256: string
+/** Copies the store into an empty file, opens the copy and audits it. */
+export async function copyChecked(database: Database, path: string): Promise<Seen> {
+  await copyStore(database, path)
+  return examine(path)
 }
 
-async function digestOf(path: string): Promise<Digest> {
+/** A copy of another machine's store, whose bytes are complete. */
+export interface ReceivedCopy {
+  readonly takenAt: string
+  readonly isRecorded: () => Promise<boolean>
+}
+
+/** Checks and audits a copy that `receive` writes to an empty file, as `backupStore` does with its copy. */
+export async function keepReceived(
+  given: { readonly file: string },
+  receive: (path: string) => Promise<Outcome<ReceivedCopy>>,
+): Promise<Outcome<BackupView>> {
+  const kept = await attempt(async (): Promise<Outcome<BackupView>> => {
+    const file = resolve(given.file)
+    const unfinished = beginFile(file, nameAnother)
+    try {
+      const received = await receive(unfinished.path)
+      if (received.kind === 'refusal') return received
+      const { takenAt, isRecorded } = received.value
+      const seen = await examine(unfinished.path)
+      unfinished.publish()
+      const value = { file, taken_at: takenAt, ...seen, is_recorded: await isRecorded() }
+      return { kind: 'done', value }
+    } finally {
+      unfinished.remove()
+    }
+  })
+  return kept.kind === 'done' ? kept.value : kept
+}
+
+/** Returns length and digest of a complete file. */
+export async function digestOf(path: string): Promise<Pick<CheckedCopy, 'bytes' | 'sha256'>> {
   const sum = createHash('sha256')
   for await (const piece of createReadStream(path)) sum.update(piece as Buffer)
   return { bytes: statSync(path).size, sha256: sum.digest('base64') }
 }
 
 /** A copy is good also while another process keeps the store from being written. */
-async function recordCopy(
+export async function recordCopy(
   context: OperationContext,
-  { file, ...detail }: Digest & { readonly file: string; readonly audit: 'passed' | 'failed' },
+  action: typeof backupAction | typeof downloadAction,
+  { subject, bytes, sha256, isClean }: CheckedCopy & { readonly subject: string },
 ): Promise<boolean> {
+  const detail = { bytes, sha256, audit: isClean ? 'passed' : 'failed' }
   try {
     await context.database.transact((transaction) =>
-      recordAction(transaction, context, { action: backupAction, subject: file, detail }),
+      recordAction(transaction, context, { action, subject, detail }),
     )
     return true
   } catch (error) {
@@ -161,7 +200,7 @@ async function refuseUnsound(copy: Database): Promise<void> {
   if (faults.length > 0) throw conflict(`The copy is damaged: ${faults.join('; ')}`)
 }
 
-function usesPostgres(): Error {
+export function usesPostgres(): Error {
   return conflict(
     'The store is on PostgreSQL. Back it up and restore it with the tools of PostgreSQL: pg_basebackup ' +
       'with a WAL archive, or pg_dump. After a restore run: turnpike audit',

@@ -9,9 +9,12 @@ import { removeExpiredStates } from '../../ledger/answer-state-store.ts'
 import { removeOldExchanges } from '../../ledger/exchange-retention.ts'
 import type { Database } from '../../storage/database.ts'
 import { openStore } from '../../storage/open.ts'
+import { attempt } from '../operation.ts'
 import { auditLedger, auditSinceCheckpoints } from './audit.ts'
 import type { AuditView } from './audit-forms.ts'
+import { copyChecked, digestOf } from './backup.ts'
 import type { BookkeepingOrder, BookkeepingResults, BookkeepingTask } from './bookkeeping.ts'
+import type { CheckedCopy } from './open-copy.ts'
 
 await answerOrder(async (given) => {
   const { store, ...task } = given as BookkeepingOrder
@@ -34,12 +37,19 @@ function carryOut(
       return removeOldExchanges(database, { nowMs: task.nowMs, keepMs: task.keepMs, pause })
     case 'full_audit':
       return auditLedger({ database })
+    case 'copy':
+      return attempt(() => copyTo(database, task.path))
   }
 }
 
 async function auditNew(database: Database, nowMs: number): Promise<AuditView> {
   await removeExpiredStates(database, { nowMs, pause })
   return auditSinceCheckpoints(database, nowMs)
+}
+
+async function copyTo(database: Database, path: string): Promise<CheckedCopy> {
+  const { audit } = await copyChecked(database, path)
+  return { ...(await digestOf(path)), isClean: audit.clean }
 }
 
 /** Longer than a transaction takes, so that charges get the store most of the time. */

@@ -1,15 +1,16 @@
 /**
  * Background work on the ledger of a running gateway: soon after the start, and then every interval, it
- * audits new rows and removes exchanges whose retention has passed; an operator's full audit runs
- * beside it. Each is a worker thread with bounded memory; at most one of a kind runs. It
+ * audits new rows and removes exchanges whose retention has passed; an operator's full audit, and a copy of
+ * the store, run beside it. Each is a worker thread with bounded memory; at most one of a kind runs. It
  * reports results and does not judge them.
  */
 import type { Clock, Timer } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
 import { runInThread } from '../../base/thread.ts'
 import type { RetentionReport } from '../../ledger/exchange-retention.ts'
-import { conflict } from '../operation.ts'
+import { conflict, valueOf, type Outcome } from '../operation.ts'
 import type { AuditView } from './audit-forms.ts'
+import type { CheckedCopy } from './open-copy.ts'
 
 export interface BookkeepingOptions {
   readonly clock: Clock
@@ -42,16 +43,21 @@ export type BookkeepingTask =
   | { readonly kind: 'audit_new'; readonly nowMs: number }
   | { readonly kind: 'remove_old'; readonly nowMs: number; readonly keepMs: number }
   | { readonly kind: 'full_audit' }
+  /** The file at `path` is empty. */
+  | { readonly kind: 'copy'; readonly path: string }
 
 export interface BookkeepingResults {
   readonly audit_new: AuditView
   readonly remove_old: RetentionReport
   readonly full_audit: AuditView
+  readonly copy: Outcome<CheckedCopy>
 }
 
 export interface Bookkeeping {
   /** Audits the whole ledger. Refuses while such an audit runs; rejects where it fails or is stopped. */
   auditFully(): Promise<AuditView>
+  /** Copies a SQLite store into an empty file and audits the copy. Rejects where it fails or is stopped. */
+  copyTo(path: string): Promise<CheckedCopy>
   /** Stops a running round. The next round repeats its work. */
   close(): Promise<void>
 }
@@ -116,6 +122,7 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
 
   return {
     auditFully,
+    copyTo: async (path) => valueOf(await tasks.run({ kind: 'copy', path })),
     close() {
       timer.cancel()
       return tasks.close()

@@ -1,10 +1,13 @@
-/** Endpoints of the store as a whole: ledger audit, operator actions, doctor. */
+/** Endpoints of the store as a whole: ledger audit, operator actions, doctor, backup. */
 import { recentActions } from './action-list.ts'
 import { listNodes } from './nodes.ts'
 import { showSettings } from './settings.ts'
 import { listAuditRuns, runAudit, showAuditRun } from './audit-runs.ts'
 import { diagnose } from './doctor.ts'
-import { endpoints, exampleNames } from '../endpoint.ts'
+import { showVersion } from './version.ts'
+import { listBackups } from './backup-list.ts'
+import { downloadBackup } from './backup-download.ts'
+import { endpoints, rowOf, exampleNames, type FileEndpoint } from '../endpoint.ts'
 
 export const storeEndpoints = endpoints('audits', {
   audit: {
@@ -45,10 +48,32 @@ export const storeEndpoints = endpoints('audits', {
     summary: 'List the gateways of the store: version, state, unclean stops.',
     operation: listNodes,
   },
+  backups: {
+    id: 'backups.list',
+    route: 'GET /backups',
+    summary: 'List the recorded backups (SQLite), newest first.',
+    operation: listBackups,
+  },
   doctor: {
     id: 'doctor.run',
     route: 'POST /doctor',
     summary: 'Find problems in settings, store, catalogue and vendors.',
     operation: diagnose,
   },
+  version: {
+    id: 'version.show',
+    route: 'GET /version',
+    summary: 'Show version and commit of the gateway, and the schema of its store.',
+    operation: showVersion,
+  },
 })
+
+export const storeFiles = {
+  backup: rowOf('backup.download', {
+    route: 'GET /backup',
+    summary: 'Download a checked copy of the store (SQLite), with everything that is in it.',
+    role: 'owner',
+    file: downloadBackup,
+    contentType: 'application/vnd.sqlite3',
+  }) satisfies FileEndpoint,
+}

@@ -53,8 +53,8 @@ function nextPageOf({ kind, account_id: account, channel, model, audit_id: audit
     }
   if (kind === 'backup.too_old')
     return {
-      action: 'See backups',
-      page: linkOptions({ to: '/audit', search: { tab: 'actions', action: 'store.backup' } }),
+      action: 'Open backups',
+      page: linkOptions({ to: '/settings', search: { tab: 'backups' } }),
     }
   if (kind === 'store.outage' || kind === 'node.unclean_stop')
     return {

@@ -1,7 +1,7 @@
 /** The state of this page in its address. */
 import { choiceIn, compact, textIn } from '../../search.ts'
 
-const tabs = ['in-force', 'gateways', 'access', 'doctor'] as const
+const tabs = ['in-force', 'gateways', 'backups', 'access', 'doctor'] as const
 
 export interface PageSearch {
   readonly tab?: (typeof tabs)[number]

@@ -1,7 +1,7 @@
 /** The gateways of the store with their versions, and stops that were no clean ones. */
 import { useQuery } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
-import { Badge, Card, type Tone } from '../../ui/card.tsx'
+import { Badge, Card, Facts, type Tone } from '../../ui/card.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Age, Time } from '../../ui/values.tsx'
@@ -29,9 +29,30 @@ export function Gateways() {
   if (data === undefined) return <Loading rows={6} />
   return (
     <>
+      <Version />
       <NodeTable nodes={data.nodes} />
       <UncleanStops stops={data.unclean_stops} />
     </>
+  )
+}
+
+function Version() {
+  const { data } = useQuery({
+    queryKey: ['settings', 'version'],
+    queryFn: () => bodyOf(api.GET('/admin/v1/version')),
+  })
+  if (data === undefined) return <Loading rows={2} />
+  return (
+    <Card title="This gateway">
+      <Facts
+        items={[
+          ['Version', data.version],
+          ['Commit', data.commit ?? 'not known'],
+          ['Node.js', data.node],
+          ['Schema of the store', data.schema_version],
+        ]}
+      />
+    </Card>
   )
 }
 

@@ -1,8 +1,9 @@
-/** How this installation is set up: settings, gateways, who may sign in, and its check. */
+/** How this installation is set up: settings, gateways, backups, who may sign in, and its check. */
 import { useSearch } from '@tanstack/react-router'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Access } from './access.tsx'
+import { Backups } from './backups.tsx'
 import { Doctor } from './doctor.tsx'
 import { Gateways } from './gateways.tsx'
 import { InForce } from './in-force.tsx'
@@ -19,13 +20,15 @@ export function Settings() {
         current={tab}
         tabs={[
           ['in-force', 'In force'],
-          ['gateways', 'Gateways'],
+          ['gateways', 'Gateways and versions'],
+          ['backups', 'Backups'],
           ['access', 'Tokens and sessions'],
           ['doctor', 'Doctor'],
         ]}
       />
       {tab === 'in-force' && <InForce />}
       {tab === 'gateways' && <Gateways />}
+      {tab === 'backups' && <Backups />}
       {tab === 'access' && <Access />}
       {tab === 'doctor' && <Doctor />}
     </Page>
