@@ -4,6 +4,7 @@
  * says only what differs. Whether a value is right is for the operation to say.
  */
 import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { z } from 'zod'
@@ -25,7 +26,7 @@ export interface Hint {
   readonly parse?: (text: string) => unknown
   /** The option may be repeated, and all values count. */
   readonly isRepeated?: true
-  /** The value is the content of the file that is named. */
+  /** The value is the content of the file that is named; of several files also their names. */
   readonly isFile?: true
 }
 
@@ -167,11 +168,15 @@ function addPair(one: Described, text: string, before: object = {}): object {
 async function valueOf({ words, hint }: Described, given: unknown): Promise<unknown> {
   if (hint.isFile === true) {
     if (typeof given === 'string') return readText(given)
-    return Array.isArray(given) ? Promise.all(given.map(String).map(readText)) : undefined
+    return Array.isArray(given) ? Promise.all(given.map(String).map(readNamed)) : undefined
   }
   if (hint.read !== undefined && typeof given === 'string') return hint.read(given)
   const word = Array.isArray(given) && given.length === 1 ? (given[0] as unknown) : given
   return typeof word === 'string' && Object.hasOwn(words, word) ? words[word] : given
+}
+
+async function readNamed(path: string): Promise<{ readonly name: string; readonly text: string }> {
+  return { name: path === '-' ? 'standard input' : basename(path), text: await readText(path) }
 }
 
 /** Reads a file; `-` is standard input, read to its end. */

@@ -24,7 +24,7 @@ const ids = /^(acc|key)_/
 /** No control or format characters, no line breaks: a name is shown in logs, tables and pages. */
 const printable = /^[^\p{C}\p{Zl}\p{Zp}]+$/u
 
-function printableText(lengthMax: number, lengthMin = 0) {
+export function printableText(lengthMax: number, lengthMin = 0) {
   return z
     .string('must be text')
     .transform((text) => text.normalize('NFC').trim())

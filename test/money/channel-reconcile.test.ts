@@ -14,6 +14,7 @@ import { billedParts } from '../../sandbox/served-record.ts'
 import { runCommand, type Ran } from '../support/command-hosts.ts'
 import { bodyFormats, formats, formsOf, places, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
+import { recentActions } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 
 const classes = {
@@ -260,6 +261,41 @@ test('compares a model once when the vendor counts it under several names', asyn
   )
   const { out } = await runReconcile('alpha-main')
   assert.match(out, /^large-1 +large-1 +large-1, large-1-20260115 /m)
+})
+
+test('each run with a file is kept with its result, and acceptance with a note and its operator', async () => {
+  const { result } = await reconcile('alpha-main', vendorCounts('alpha-main'))
+  const accepted = await runReconcile(
+    'alpha-main',
+    '--accept',
+    '--note',
+    'answers without a charge',
+  )
+  assert.equal(accepted.code, 0, accepted.error)
+  assert.ok(accepted.out.trimEnd().endsWith(result.result))
+  const kept = await recentActions(gateway.context, { action: 'reconciliation', limit: 2 })
+  const { from, to } = result
+  const detail = { from, to, files: ['vendor.csv'], result: result.result }
+  assert.deepEqual(
+    kept.map(({ action, subject, actor, detail: found }) => [
+      action,
+      subject,
+      actor.startsWith('cli:'),
+      found,
+    ]),
+    [
+      [
+        'reconciliation.accept',
+        'alpha-main',
+        true,
+        { ...detail, note: 'answers without a charge' },
+      ],
+      ['reconciliation.run', 'alpha-main', true, detail],
+    ],
+  )
+  const nothing = await compareCounts('alpha-main', '--accept')
+  assert.notEqual(nothing.code, 0)
+  assert.match(nothing.error, /needs the vendor's files/)
 })
 
 test('reports since when exchanges are kept, and compares nothing from before', async () => {

@@ -100,6 +100,19 @@ export function compareSums(
   }
 }
 
+/** Says the result in one line. */
+export function resultOf({ vendor_usd, expected_usd, difference_usd }: ReconciledUsd): string {
+  return vendor_usd === null || difference_usd === null
+    ? `expected ${centsOf(expected_usd)}; no file names what the vendor bills`
+    : `vendor bills ${centsOf(vendor_usd)}, expected ${centsOf(expected_usd)}, ${centsOf(difference_usd)} unexplained`
+}
+
+/** Writes at least the cents of an exact amount. */
+function centsOf(usd: string): string {
+  const [whole = '', decimals = ''] = usd.split('.')
+  return `${whole}.${decimals.padEnd(2, '0')}`
+}
+
 function hasUsage({ counts, vendor_usd: billed }: ReconciledModel): boolean {
   return counts.some(({ vendor }) => vendor !== 0) || (billed ?? '0') !== '0'
 }

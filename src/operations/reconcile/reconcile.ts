@@ -1,6 +1,7 @@
 /**
  * Reconciliation: what a vendor counted and bills for a period, beside what the gateway expects it to. Sums
- * and differences only: the gateway does not judge where a difference comes from.
+ * and differences only: the gateway does not judge where a difference comes from. The operators' log keeps
+ * each run with its files, and who accepted the result.
  */
 import { z } from 'zod'
 import { addPicos } from '../../base/money.ts'
@@ -18,11 +19,14 @@ import { isRequested, undated } from '../../metering/prices.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { moment, type Answer } from '../answer-forms.ts'
-import { fromTime, untilTime } from '../input.ts'
+import { recordAction } from '../actions.ts'
+import { fromTime, note, printableText, untilTime } from '../input.ts'
 import { invalid, invalidField, notFound, operation, timeText } from '../operation.ts'
 import { readFile } from '../read-file.ts'
 import { readUncleanStops, uncleanStopForm } from '../unclean-stops.ts'
-import { comparisonShape, compareSums } from './comparison.ts'
+import { comparisonShape, compareSums, resultOf } from './comparison.ts'
+
+const namedFile = z.strictObject({ name: printableText(256, 1), text: z.string() })
 
 const reconcileInput = z.strictObject({
   channel: z
@@ -33,13 +37,27 @@ const reconcileInput = z.strictObject({
   to: untilTime,
   /** In forms that `vendor-counts.ts` reads. */
   vendor_counts: z
-    .union([z.string(), z.array(z.string()).min(1).max(1_000)])
+    .union([
+      z.string(),
+      z
+        .array(z.union([z.string(), namedFile]))
+        .min(1)
+        .max(1_000),
+    ])
     .optional()
     .describe("The vendor's exports, CSV files or pages of its API; one or several."),
+  note: note.optional().describe('A note that is kept with the result.'),
+  accept: z
+    .boolean('must be true or false')
+    .default(false)
+    .describe('Keep the result as accepted by you.'),
 })
 
 const reconciliationForm = z.strictObject({
   channel: z.string(),
+  result: z.string().meta({
+    description: 'In one line: `vendor bills 38.10, expected 37.90, 0.20 unexplained`.',
+  }),
   from: moment,
   to: moment,
   /** Exchanges before this day are removed and not counted; null = none are. */
@@ -53,13 +71,16 @@ export type Reconciliation = Answer<typeof reconciliationForm>
 
 export const reconcileChannel = operation(
   { input: reconcileInput, answer: reconciliationForm },
-  async (context, { channel, from, to, vendor_counts }) => {
+  async (context, { channel, from, to, vendor_counts = [], note, accept }) => {
     if (from >= to) throw invalidField('to', 'must be after from')
-    const texts = vendor_counts === undefined ? [] : [vendor_counts].flat()
+    const files = [vendor_counts].flat()
+    if (accept && files.length === 0)
+      throw invalidField('accept', "needs the vendor's files; their result is what you accept")
+    const texts = files.map((file) => (typeof file === 'string' ? file : file.text))
     const vendor = await readFile('vendorCounts', texts, { fromMs: from, toMs: to })
     if (typeof vendor === 'string') throw invalid(`The vendor's counts cannot be read: ${vendor}.`)
     const nowMs = await readStoreTime(context.database, context.clock)
-    return context.database.snapshot(async (snapshot) => {
+    const found = await context.database.snapshot(async (snapshot) => {
       const catalogue = await readCatalogue(snapshot)
       if (channel !== 'all' && !catalogue.channels.some(({ name }) => name === channel))
         throw notFound(`There is no channel ${channel}.`)
@@ -67,15 +88,32 @@ export const reconcileChannel = operation(
       refuseRemovedPeriod({ fromMs: from, toMs: to, cutMs, hasCounts: texts.length > 0 })
       const period = { channel, fromMs: Math.max(from, cutMs), toMs: to }
       const sums = await sumPeriod(snapshot, catalogue, period)
+      const compared = compareSums(sums, vendor, (model) => namesOf(model, catalogue, channel))
       return {
         channel,
+        result: resultOf(compared),
         from: timeText(from),
         to: timeText(to),
         explained_from: cutMs > from ? timeText(cutMs) : null,
         unclean_stops: await readUncleanStops(snapshot, { ...period, nowMs }),
-        ...compareSums(sums, vendor, (model) => namesOf(model, catalogue, channel)),
+        ...compared,
       }
     })
+    if (files.length > 0)
+      await context.database.transact((transaction) =>
+        recordAction(transaction, context, {
+          action: accept ? 'reconciliation.accept' : 'reconciliation.run',
+          subject: channel,
+          detail: {
+            from: found.from,
+            to: found.to,
+            files: files.flatMap((file) => (typeof file === 'string' ? [] : file.name)),
+            result: found.result,
+            ...(note !== undefined && { note }),
+          },
+        }),
+      )
+    return found
   },
 )
 
