@@ -101,6 +101,20 @@ describe('the page of reconciliation', () => {
       )
     }))
 
+  test('keeps a result as accepted, with its note, and lists the runs', () =>
+    visit({ role: 'operator', path: path() }, async (page) => {
+      await compare(page, await vendorFile(), 'invoice.csv')
+      await page.getByLabel('Note').fill('agreed with the vendor')
+      await page.getByRole('button', { name: 'Accept' }).click()
+      const run = page
+        .getByRole('table', { name: 'Earlier runs' })
+        .getByRole('row')
+        .filter({ hasText: 'agreed with the vendor' })
+      await run.getByText('invoice.csv').waitFor()
+      await run.getByText('Yes', { exact: true }).waitFor()
+      assert.equal(await page.getByRole('button', { name: 'Accept' }).count(), 0)
+    }))
+
   test('names the mistake in a file, and takes another one', () =>
     visit({ path: path(), allowed: [/status of 400/] }, async (page) => {
       await compare(page, '{"rows": [1]}', 'usage.json')

@@ -14,6 +14,7 @@ import { useNow } from '../../ui/values.tsx'
 import { lastMonth, type ReconciliationSearch } from './address.ts'
 import { reconcile, type Reconciliation as ReconciliationResult } from './queries.ts'
 import { Remarks } from './remarks.tsx'
+import { Runs } from './runs.tsx'
 import { Sums } from './sums.tsx'
 import './reconciliation.css'
 
@@ -58,7 +59,7 @@ function Question() {
           className="stack"
           onSubmit={(event) => {
             event.preventDefault()
-            asking.mutate({ channel, from, to, texts: files.map(({ text }) => text) })
+            asking.mutate({ channel, from, to, files })
           }}
         >
           <div className="reconciliation-question">
@@ -69,23 +70,7 @@ function Question() {
               onChange={(chosen) => change({ channel: chosen })}
               error={fields['channel']}
             />
-            <TextField
-              label="From"
-              type="date"
-              hint="Days of UTC, both included"
-              value={from}
-              max={to}
-              onChange={(day) => change({ from: day })}
-              error={fields['from']}
-            />
-            <TextField
-              label="To"
-              type="date"
-              value={to}
-              min={from}
-              onChange={(day) => change({ to: day })}
-              error={fields['to']}
-            />
+            <Days from={from} to={to} errors={fields} onChange={change} />
             <FileField
               label="Files of the vendor"
               hint="CSV or JSON, one or several: usage or cost exports of Anthropic and OpenAI, or your own CSV with the columns model, requests, input, output, cost_usd."
@@ -108,16 +93,89 @@ function Question() {
         </form>
       </Card>
       {asking.isPending && <Loading rows={6} />}
-      {asking.data !== undefined && <Result result={asking.data} />}
+      {asking.data !== undefined && (
+        <Result
+          result={asking.data}
+          mayAccept={files.length > 0 && asking.variables?.accepted === undefined}
+          isBusy={asking.isPending}
+          onAccept={(note) => asking.mutate({ channel, from, to, files, accepted: { note } })}
+        />
+      )}
+      <Runs />
     </>
   )
 }
 
-function Result({ result }: { result: ReconciliationResult }) {
+interface DaysProps {
+  readonly from: string
+  readonly to: string
+  readonly errors: Readonly<Record<string, string>>
+  readonly onChange: (days: { readonly from?: string; readonly to?: string }) => void
+}
+
+function Days({ from, to, errors, onChange }: DaysProps) {
+  return (
+    <>
+      <TextField
+        label="From"
+        type="date"
+        hint="Days of UTC, both included"
+        value={from}
+        max={to}
+        onChange={(day) => onChange({ from: day })}
+        error={errors['from']}
+      />
+      <TextField
+        label="To"
+        type="date"
+        value={to}
+        min={from}
+        onChange={(day) => onChange({ to: day })}
+        error={errors['to']}
+      />
+    </>
+  )
+}
+
+interface ResultProps extends AcceptanceProps {
+  readonly result: ReconciliationResult
+  readonly mayAccept: boolean
+}
+
+function Result({ result, mayAccept, ...acceptance }: ResultProps) {
   return (
     <>
       <Remarks result={result} />
       <Sums result={result} />
+      {mayAccept && <Acceptance {...acceptance} />}
     </>
+  )
+}
+
+interface AcceptanceProps {
+  readonly isBusy: boolean
+  readonly onAccept: (note: string) => void
+}
+
+/** Keeps the result as accepted, with a note. */
+function Acceptance({ isBusy, onAccept }: AcceptanceProps) {
+  const [note, setNote] = useState('')
+  return (
+    <Card title="Accept this result">
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onAccept(note)
+        }}
+      >
+        <TextField label="Note" hint="May be empty" value={note} onChange={setNote} />
+        <div>
+          <Button type="submit" isBusy={isBusy}>
+            Accept
+          </Button>
+        </div>
+      </form>
+    </Card>
   )
 }
