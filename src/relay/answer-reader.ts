@@ -18,9 +18,9 @@ import {
 import { bufferOf } from './body-reader.ts'
 
 /** Read on the event loop up to this size: that takes a few milliseconds, whatever it holds. */
-export const smallAnswerBytesMax = 131_072
+const smallAnswerBytesMax = 131_072
 
-export interface UnreadAnswer {
+interface UnreadAnswer {
   readonly accountId: string
   /** As they came. */
   readonly pieces: readonly Buffer[]

@@ -12,7 +12,7 @@ import type { OperationContext, OperationRefusal } from '../operation.ts'
 import type { HolderInput } from './endpoints.ts'
 
 /** What an endpoint is asked. */
-export interface HolderAsked extends HolderInput {
+interface HolderAsked extends HolderInput {
   /** As `holderEndpoints` names it. */
   readonly path: string
   /** The token's id. */
