@@ -3,15 +3,14 @@
  * it to its writer thread: an object would be copied with the names of its fields, which costs three
  * times as much.
  */
-import { zeroPicos, type Picos } from '../base/money.ts'
+import { zeroPicos } from '../base/money.ts'
 import { toAnswerStateRows, type AnswerStateRow } from './answer-state-store.ts'
-import type { Ending } from '../metering/settlement.ts'
 import type { ExchangeRecord } from './ledger.ts'
 import { cacheWriteTokens, promptTokens } from './report-day.ts'
 import { formatAttempts } from './stored-attempts.ts'
 import { formatUsage } from './stored-usage.ts'
 
-/** The columns of table `exchange`, in the order of an `ExchangeRow`. */
+/** The columns of table `exchange`, in the order of `rowOf`. */
 export const exchangeColumns = [
   'account_id',
   'exchange_id',
@@ -43,36 +42,7 @@ export const exchangeColumns = [
   'asked_model',
 ] as const
 
-type ExchangeRow = readonly [
-  accountId: string,
-  exchangeId: string,
-  keyId: string,
-  vendor: string,
-  model: string,
-  operation: string,
-  isStream: 0 | 1,
-  channel: string | null,
-  startedAtMs: number,
-  endedAtMs: number,
-  ending: Ending,
-  status: number,
-  attemptCount: number,
-  amountPicos: Picos,
-  usage: string | null,
-  marks: string,
-  priceLines: string,
-  vendorRequestId: string | null,
-  operatorCostPicos: Picos,
-  firstEventMs: number | null,
-  attempts: string,
-  code: string | null,
-  client: string,
-  address: string,
-  ownCostPicos: Picos,
-  isOwnCostKnown: 0 | 1,
-  waivedPicos: Picos,
-  askedModel: string | null,
-]
+type ExchangeRow = ReturnType<typeof rowOf>
 
 /** Indexes of the values that booking reads. */
 export const indexOf = {
@@ -109,7 +79,17 @@ const noTokens = [0, 0, 0, 0, 0] as const
 
 export function toEndedExchange(record: ExchangeRecord): EndedExchange {
   const { usage } = record
-  const row: ExchangeRow = [
+  const row = rowOf(record)
+  const states = statesOf(record)
+  if (usage === undefined) return { row, tokens: noTokens, ...states }
+  const { inputTokens, outputTokens, cacheTokens } = usage.reported
+  const cacheWrite = cacheWriteTokens(usage)
+  const prompt = promptTokens(usage)
+  return { row, tokens: [inputTokens, outputTokens, cacheTokens, cacheWrite, prompt], ...states }
+}
+
+function rowOf(record: ExchangeRecord) {
+  return [
     record.accountId,
     record.exchangeId,
     record.keyId,
@@ -124,7 +104,7 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.status,
     record.attemptCount,
     record.amountPicos,
-    usage === undefined ? null : formatUsage(usage),
+    record.usage === undefined ? null : formatUsage(record.usage),
     record.marks.join(','),
     record.priceLines,
     record.vendorRequestId ?? null,
@@ -138,13 +118,7 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.isOwnCostKnown ? 1 : 0,
     record.waivedPicos ?? zeroPicos,
     record.askedModel ?? null,
-  ]
-  const states = statesOf(record)
-  if (usage === undefined) return { row, tokens: noTokens, ...states }
-  const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  const cacheWrite = cacheWriteTokens(usage)
-  const prompt = promptTokens(usage)
-  return { row, tokens: [inputTokens, outputTokens, cacheTokens, cacheWrite, prompt], ...states }
+  ] as const
 }
 
 function statesOf(record: ExchangeRecord): Pick<EndedExchange, 'states'> {

@@ -5,59 +5,30 @@
 import { utcDay } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
 import { picos, type Picos } from '../base/money.ts'
-import type { Usage } from '../metering/usage.ts'
 import type { Database, Queryable, Row, SqlValue } from '../storage/database.ts'
 import { spentSql } from './account-store.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
-import type { FreeEnding } from './free-exchange-store.ts'
-import type { AttemptRecord } from './ledger.ts'
+import type { FreeEnding, FreeExchangeRow } from './free-exchange-store.ts'
+import type { ExchangeRecord } from './ledger.ts'
 import { parseAttempts } from './stored-attempts.ts'
 import { parseUsage } from './stored-usage.ts'
 import { places, readPicos } from './usage.ts'
 
-export interface RecordedExchange {
-  readonly exchangeId: string
-  readonly accountId: string
+export interface RecordedExchange extends FreeExchangeRow {
   readonly accountName: string
-  readonly keyId: string
-  readonly vendor: string
-  readonly model: string | undefined
-  /** The name by which the client asked, where that is not the model's id. */
-  readonly askedModel: string | undefined
-  readonly operation: string | undefined
   /** Undefined where the request was not read. */
   readonly isStream: boolean | undefined
-  /** The channel whose answer was delivered, if any. */
-  readonly channel: string | undefined
-  readonly startedAtMs: number
-  readonly endedAtMs: number
   /** From the start of the request to the first event or byte that the client got. */
   readonly firstEventMs: number | undefined
-  readonly ending: FreeEnding
-  readonly status: number
-  /** Where the answer was an error of the gateway. */
-  readonly code: string | undefined
-  readonly attempts: readonly AttemptRecord[]
-  readonly vendorRequestId: string | undefined
-  /** The family of the client's user agent; empty = unknown. */
-  readonly client: string
-  /** As the setting `record_addresses` says. */
-  readonly address: string
-  /** More than one where a flood has one row for many: this shows the first. */
-  readonly standsFor: number
   /** Undefined where nothing could be charged. */
   readonly charge: RecordedCharge | undefined
 }
 
-export interface RecordedCharge {
-  /** Zero = not charged. */
-  readonly amountPicos: Picos
-  readonly usage: Usage | undefined
+export interface RecordedCharge extends Pick<
+  ExchangeRecord,
+  'amountPicos' | 'usage' | 'priceLines' | 'operatorCostPicos'
+> {
   readonly marks: readonly string[]
-  /** As `metering/price-lines.ts` spells them. */
-  readonly priceLines: string
-  /** Estimated cost of the operator that no account pays. */
-  readonly operatorCostPicos: Picos
   /** Undefined where the channel has no cost prices. */
   readonly ownCostPicos: Picos | undefined
 }

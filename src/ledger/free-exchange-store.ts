@@ -6,38 +6,34 @@
 import type { Database, Queryable, SqlValue } from '../storage/database.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
 import type { Ending } from '../metering/settlement.ts'
-import type { AttemptRecord } from './ledger.ts'
+import type { ExchangeRecord } from './ledger.ts'
 import { formatAttempts } from './stored-attempts.ts'
 
 /** How it ended; `not_admitted`: the gateway refused it before anything was sent to a vendor. */
 export type FreeEnding = Ending | 'not_admitted'
 
-export interface FreeExchange {
-  readonly exchangeId: string
-  readonly accountId: string
-  readonly keyId: string
-  readonly vendor: string
+export interface FreeExchange extends Pick<
+  ExchangeRecord,
+  | 'exchangeId'
+  | 'accountId'
+  | 'keyId'
+  | 'vendor'
+  | 'askedModel'
+  | 'channel'
+  | 'startedAtMs'
+  | 'endedAtMs'
+  | 'status'
+  | 'code'
+  | 'vendorRequestId'
+  | 'attempts'
+  | 'client'
+  | 'address'
+> {
   /** A model of the catalogue; undefined where the request named none or was not read. */
   readonly model: string | undefined
-  /** The name by which the client asked, where that is not the model's id. */
-  readonly askedModel?: string | undefined
   /** Undefined where the path is none of an operation. */
   readonly operation: string | undefined
-  /** The channel whose answer was delivered, if any. */
-  readonly channel: string | undefined
-  readonly startedAtMs: number
-  readonly endedAtMs: number
   readonly ending: FreeEnding
-  /** HTTP status shown to the client; 499 where it had left. */
-  readonly status: number
-  /** The error's code where the answer was an error of the gateway. */
-  readonly code: string | undefined
-  readonly vendorRequestId: string | undefined
-  readonly attempts: readonly AttemptRecord[]
-  /** The family of the client's user agent; empty = unknown. */
-  readonly client: string
-  /** As much of the client's address as the setting `record_addresses` allows. */
-  readonly address: string
 }
 
 /** One row for several exchanges of one key that ended in the same way within a minute. */
@@ -46,49 +42,29 @@ export interface FreeExchangeRow extends FreeExchange {
   readonly standsFor: number
 }
 
-const columns = [
-  'account_id',
-  'exchange_id',
-  'key_id',
-  'vendor',
-  'model',
-  'operation',
-  'channel',
-  'started_at_ms',
-  'ended_at_ms',
-  'ending',
-  'status',
-  'code',
-  'vendor_request_id',
-  'attempts',
-  'client',
-  'address',
-  'stands_for',
-  'asked_model',
-] as const
-
-function valuesOf(row: FreeExchangeRow): readonly SqlValue[] {
-  return [
-    row.accountId,
-    row.exchangeId,
-    row.keyId,
-    row.vendor,
-    row.model ?? null,
-    row.operation ?? null,
-    row.channel ?? null,
-    row.startedAtMs,
-    row.endedAtMs,
-    row.ending,
-    row.status,
-    row.code ?? null,
-    row.vendorRequestId ?? null,
-    formatAttempts(row.attempts, row),
-    row.client,
-    row.address,
-    row.standsFor,
-    row.askedModel ?? null,
-  ]
+/** The columns, and what a row has for each. */
+const fields: Readonly<Record<string, (row: FreeExchangeRow) => SqlValue>> = {
+  account_id: (row) => row.accountId,
+  exchange_id: (row) => row.exchangeId,
+  key_id: (row) => row.keyId,
+  vendor: (row) => row.vendor,
+  model: (row) => row.model ?? null,
+  operation: (row) => row.operation ?? null,
+  channel: (row) => row.channel ?? null,
+  started_at_ms: (row) => row.startedAtMs,
+  ended_at_ms: (row) => row.endedAtMs,
+  ending: (row) => row.ending,
+  status: (row) => row.status,
+  code: (row) => row.code ?? null,
+  vendor_request_id: (row) => row.vendorRequestId ?? null,
+  attempts: (row) => formatAttempts(row.attempts, row),
+  client: (row) => row.client,
+  address: (row) => row.address,
+  stands_for: (row) => row.standsFor,
+  asked_model: (row) => row.askedModel ?? null,
 }
+const columns = Object.keys(fields)
+const readers = Object.values(fields)
 
 /** Rows per statement, largest first: few lengths, so that few statements are compiled. */
 const lengths = [64, 8, 1] as const
@@ -113,7 +89,10 @@ export function saveFreeExchanges(
     let done = 0
     for (const [length, sql] of statements)
       for (; rows.length - done >= length; done += length)
-        await transaction.query(sql, rows.slice(done, done + length).flatMap(valuesOf))
+        await transaction.query(
+          sql,
+          rows.slice(done, done + length).flatMap((row) => readers.map((read) => read(row))),
+        )
   })
 }
 

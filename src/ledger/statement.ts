@@ -19,25 +19,27 @@ import {
   type AccountPeriod,
   type IdRange,
 } from './exchange-ids.ts'
+import type { ExchangeRecord } from './ledger.ts'
 import { readReported } from './stored-usage.ts'
 import { readPicos, readSum, sumOf } from './usage.ts'
 
 /** The exchange of a charge. */
-export interface ChargedExchange {
-  readonly keyId: string
-  readonly vendor: string
-  readonly model: string
-  readonly operation: string
-  readonly isStream: boolean
-  readonly channel: string | undefined
-  readonly startedAtMs: number
+export interface ChargedExchange extends Pick<
+  ExchangeRecord,
+  | 'keyId'
+  | 'vendor'
+  | 'model'
+  | 'operation'
+  | 'isStream'
+  | 'channel'
+  | 'startedAtMs'
+  | 'status'
+  | 'attemptCount'
+  | 'priceLines'
+> {
   readonly ending: string
-  readonly status: number
-  readonly attemptCount: number
   readonly reported: ReportedTokens
   readonly marks: readonly string[]
-  /** As `metering/price-lines.ts` spells them. */
-  readonly priceLines: string
 }
 
 export interface StatementEntry extends Entry {
