@@ -291,6 +291,15 @@ export async function readKeyNames(
   )
 }
 
+/** Reads what the keys of an account are called by id. */
+export async function readNamesOfKeys(
+  queryable: Queryable,
+  accountId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const sql = `${selectNames} WHERE account_id = $1 AND kind = 'client'`
+  return readNames(await queryable.query(sql, [accountId]))
+}
+
 const selectNames = "SELECT id, COALESCE(NULLIF(name, ''), head) AS name FROM key"
 
 function readNames(rows: readonly Row[]): ReadonlyMap<string, string> {

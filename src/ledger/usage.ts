@@ -49,9 +49,11 @@ async function readDay(
   accountId: string,
   day: string,
 ): Promise<ModelFigures[]> {
-  const rowsMax = Number.MAX_SAFE_INTEGER
-  const rows = await sumDays(database, { accountId, from: day, to: day, by: 'model', rowsMax })
-  return rows.map((row) => ({ model: String(row['of_group']), ...readDaySum(row) })).sort(byCost)
+  const question = { accountIds: [accountId], from: day, to: day, by: 'model' } as const
+  const days = await readDays(database, question)
+  return days
+    .map(({ accountId: _account, day: _day, of: model, ...figures }) => ({ model, ...figures }))
+    .sort(byCost)
 }
 
 async function readMonth(database: Queryable, question: UsageQuestion): Promise<ModelFigures[]> {
@@ -119,38 +121,34 @@ export function places(from: number, parameters: readonly unknown[]): string {
 }
 
 /** What one key has spent on one day. */
-export interface KeySpend {
-  readonly accountId: string
+export interface KeySpend extends Pick<DayFigures, 'accountId' | 'day' | 'requests' | 'costPicos'> {
   readonly keyId: string
-  readonly day: string
-  readonly requests: number
-  readonly costPicos: Picos
 }
 
-/** Reads what each key of these accounts has spent on these days. */
+type SpendQuestion = Pick<DaysQuestion, 'accountIds' | 'from' | 'to'>
+
+/** Reads what each key of these accounts has spent on each of these days. */
 export async function readSpend(
   database: Queryable,
-  {
-    accountIds,
-    days,
-  }: { readonly accountIds: readonly string[]; readonly days: readonly string[] },
+  question: SpendQuestion,
 ): Promise<readonly KeySpend[]> {
-  if (accountIds.length === 0) return []
-  const rows = await database.query(
-    `SELECT account_id, key_id, day, SUM(charged_requests) AS requests, ${sumOf(dayCost)}
-       FROM report_day
-      WHERE day IN (${places(1, days)})
-        AND account_id IN (${places(1 + days.length, accountIds)})
-      GROUP BY account_id, day, key_id`,
-    [...days, ...accountIds],
+  const days = await readDays(database, { ...question, by: 'key' })
+  return days.map(({ of: keyId, ...figures }) => ({ keyId, ...figures }))
+}
+
+/** Reads what each account has spent on each of these days; a day without requests is missing. */
+export async function readSpendByDay(
+  database: Queryable,
+  question: SpendQuestion,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, Picos>>> {
+  const days = await readDays(database, { ...question, by: undefined })
+  const byAccount = Map.groupBy(days, ({ accountId }) => accountId)
+  return new Map(
+    [...byAccount].map(([accountId, ofAccount]) => [
+      accountId,
+      new Map(ofAccount.map(({ day, costPicos }) => [day, costPicos])),
+    ]),
   )
-  return rows.map((row) => ({
-    accountId: String(row['account_id']),
-    keyId: String(row['key_id']),
-    day: String(row['day']),
-    requests: Number(row['requests']),
-    costPicos: readSum(row),
-  }))
 }
 
 /** An amount column; every engine hands integers over as bigint. */
@@ -175,54 +173,51 @@ export function readSum(row: Row): Picos {
 
 /** What an account has used on one day: in all, or of one key or model. */
 export interface DayFigures extends Figures {
+  readonly accountId: string
   readonly day: string
   /** The key's id or the model; empty for all together. */
   readonly of: string
 }
 
 export interface DaysQuestion {
-  readonly accountId: string
+  readonly accountIds: readonly string[]
   /** Both days are included. */
   readonly from: string
   readonly to: string
   readonly by: 'key' | 'model' | undefined
-  readonly rowsMax: number
+  /** All without it. */
+  readonly rowsMax?: number
 }
 
 const cacheTokens = 'cache_read_tokens + cache_write_tokens'
-const groupColumns = { key: 'key_id', model: 'model' } as const
+const groupColumns = { key: ', key_id', model: ', model' } as const
 
-/** Reads sums of days, by day and then by key or model. Refused and failed requests are missing. */
+/**
+ * Reads sums of days, which the store adds up along an index: by account, by day and then by key or model.
+ * Refused and failed requests are missing.
+ */
 export async function readDays(
   database: Queryable,
-  question: DaysQuestion,
+  { accountIds, from, to, by, rowsMax = Number.MAX_SAFE_INTEGER }: DaysQuestion,
 ): Promise<readonly DayFigures[]> {
-  return (await sumDays(database, question)).map((row) => ({
-    day: String(row['day']),
-    of: String(row['of_group']),
-    ...readDaySum(row),
-  }))
-}
-
-/** The store adds up. */
-function sumDays(
-  database: Queryable,
-  { accountId, from, to, by, rowsMax }: DaysQuestion,
-): Promise<Row[]> {
-  const of = by === undefined ? "''" : groupColumns[by]
-  const group = by === undefined ? 'day' : `day, ${of}`
-  return database.query(
-    `SELECT day, ${of} AS of_group, SUM(charged_requests) AS requests,
+  if (accountIds.length === 0) return []
+  const of = by === undefined ? '' : groupColumns[by]
+  const rows = await database.query(
+    `SELECT account_id, day${of}, SUM(charged_requests) AS requests,
             SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
             SUM(${cacheTokens}) AS cache_tokens, ${sumOf(dayCost)}
-       FROM report_day WHERE account_id = $1 AND day >= $2 AND day <= $3
-      GROUP BY ${group}
+       FROM report_day
+      WHERE day >= $1 AND day <= $2 AND account_id IN (${places(4, accountIds)})
+      GROUP BY account_id, day${of}
      HAVING SUM(charged_requests + input_tokens + output_tokens + ${cacheTokens}) > 0
-      ORDER BY ${group} LIMIT $4`,
-    [accountId, from, to, rowsMax],
+      ORDER BY account_id, day${of} LIMIT $3`,
+    [from, to, rowsMax, ...accountIds],
   )
-}
-
-function readDaySum(row: Row): Figures {
-  return { ...readCounts(row), costPicos: readSum(row) }
+  return rows.map((row) => ({
+    accountId: String(row['account_id']),
+    day: String(row['day']),
+    of: String(row['key_id'] ?? row['model'] ?? ''),
+    ...readCounts(row),
+    costPicos: readSum(row),
+  }))
 }

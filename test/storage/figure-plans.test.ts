@@ -5,15 +5,13 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
-import { readSpendByDay } from '../../src/ledger/account-spend.ts'
 import { listAccounts } from '../../src/ledger/account-store.ts'
 import { readKeyUsage } from '../../src/ledger/key-usage.ts'
-import { readDays, readSpend, readUsage } from '../../src/ledger/usage.ts'
+import { readDays, readSpend, readSpendByDay, readUsage } from '../../src/ledger/usage.ts'
 import type { Queryable } from '../../src/storage/database.ts'
 import { makeAccount } from './ledger-harness.ts'
 
-const days = ['2026-11-20', '2026-11-21'] as const
-const [from, to] = days
+const period = { from: '2026-11-20', to: '2026-11-21' } as const
 const accountIds = Array.from({ length: 60 }, (_, index) => `acc_${index}`)
 
 describe('figures of a day are found by their account', () => {
@@ -29,17 +27,18 @@ describe('figures of a day are found by their account', () => {
     'usage of a day': (database) =>
       readUsage(database, { accountId, period: 'day', atMs: harness.clock.now() }),
     'days of a period': (database) =>
-      readDays(database, { accountId, from, to, by: undefined, rowsMax: 10 }),
+      readDays(database, { accountIds: [accountId], ...period, by: undefined }),
     'days by key': (database) =>
-      readDays(database, { accountId, from, to, by: 'key', rowsMax: 10 }),
-    'spend of many accounts': (database) => readSpend(database, { accountIds, days }),
-    'spend by day of many accounts': (database) => readSpendByDay(database, { accountIds, days }),
+      readDays(database, { accountIds: [accountId], ...period, by: 'key' }),
+    'spend of many accounts': (database) => readSpend(database, { accountIds, ...period }),
+    'spend by day of many accounts': (database) =>
+      readSpendByDay(database, { accountIds, ...period }),
     'use of the keys of many accounts': (database) => {
       const keys = accountIds.map((id) => ({ id: `key_${id}`, accountId: id }))
       return readKeyUsage(database, { keys, atMs: harness.clock.now() })
     },
     'accounts by spend': (database) => {
-      const spendPeriod = { fromDay: from, toDay: to }
+      const spendPeriod = { fromDay: period.from, toDay: period.to }
       return listAccounts(database, { sort: 'spend', spendPeriod })
     },
   }

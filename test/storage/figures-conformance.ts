@@ -182,7 +182,7 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
       const nowMs = harness.clock.now()
       const today = utcDay(nowMs)
       const readBy = (by: 'key' | 'model' | undefined) =>
-        readDays(harness.database, { accountId, from: today, to: today, by, rowsMax: 9 })
+        readDays(harness.database, { accountIds: [accountId], from: today, to: today, by })
       assert.deepEqual(await readBy('key'), [])
       const used = {
         requests: 0,
@@ -197,7 +197,7 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
         ['model', 'large-1'],
         [undefined, ''],
       ] as const)
-        assert.deepEqual(await readBy(by), [{ day: today, of, ...used }])
+        assert.deepEqual(await readBy(by), [{ accountId, day: today, of, ...used }])
       for (const period of ['day', 'month', 'total'] as const) {
         const figures = await harness.ledger.usage(accountId, period, nowMs)
         assert.deepEqual(figures?.byModel, [{ model: 'large-1', ...used }], period)

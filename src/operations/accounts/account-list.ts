@@ -5,7 +5,6 @@
 import { z } from 'zod'
 import { dayMs, utcDay } from '../../base/clock.ts'
 import { addPicos, formatUsd, zeroPicos, type Picos } from '../../base/money.ts'
-import { readSpendByDay } from '../../ledger/account-spend.ts'
 import {
   accountSorts,
   availablePicos,
@@ -16,6 +15,7 @@ import {
   type ListedAccount,
   type SortOrder,
 } from '../../ledger/account-store.ts'
+import { readSpendByDay } from '../../ledger/usage.ts'
 import type { SqlValue } from '../../storage/database.ts'
 import { accountForm, accountStatuses, viewAccount } from './account-form.ts'
 import { getAccount } from './accounts.ts'
@@ -109,7 +109,7 @@ function lastDays(nowMs: number): readonly string[] {
 
 interface Figures {
   readonly days: readonly string[]
-  readonly spend: ReadonlyMap<string, readonly Picos[]>
+  readonly spend: Awaited<ReturnType<typeof readSpendByDay>>
   /** Undefined where no gateway answers. */
   readonly held: ReadonlyMap<string, Picos> | undefined
 }
@@ -122,13 +122,18 @@ async function readFigures(
   const accountIds = accounts.map(({ id }) => id)
   return {
     days,
-    spend: await readSpendByDay(database, { accountIds, days }),
+    spend: await readSpendByDay(database, {
+      accountIds,
+      from: days[0] ?? '',
+      to: days.at(-1) ?? '',
+    }),
     held: await readHeld?.(accountIds),
   }
 }
 
 function viewWith(account: Account, { days, spend, held }: Figures): ListedAccountView {
-  const amounts = spend.get(account.id) ?? days.map(() => zeroPicos)
+  const spent = spend.get(account.id)
+  const amounts = days.map((day) => spent?.get(day) ?? zeroPicos)
   const heldPicos = held === undefined ? undefined : (held.get(account.id) ?? zeroPicos)
   return {
     ...viewAccount(account),

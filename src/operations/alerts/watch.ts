@@ -149,8 +149,8 @@ async function readPage(database: Database, afterId: string, nowMs: number): Pro
     month: utcMonth(nowMs),
   })
   const accountIds = accounts.map(({ id }) => id)
-  const days = [utcDay(nowMs), utcDay(nowMs - dayMs)]
-  const spend = await readSpend(database, { accountIds, days })
+  const period = { from: utcDay(nowMs - dayMs), to: utcDay(nowMs) }
+  const spend = await readSpend(database, { accountIds, ...period })
   const keys = await listLimitedKeys(database, accountIds)
   return {
     usage: await readKeyUsage(database, { keys, atMs: nowMs }),

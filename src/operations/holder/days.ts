@@ -1,10 +1,9 @@
 /** What an account has used on each day of a period, in all or by key or model. */
 import { z } from 'zod'
-import { listKeys } from '../../access/key-store.ts'
+import { readNamesOfKeys } from '../../access/key-store.ts'
 import { dayMs, utcDay } from '../../base/clock.ts'
 import { formatUsd, usdNumber } from '../../base/money.ts'
 import { readDays, type DayFigures, type DaysQuestion } from '../../ledger/usage.ts'
-import type { Queryable } from '../../storage/database.ts'
 import { count, currency, usd, usdShown } from '../answer-forms.ts'
 import { invalidField, invalid, operation, type OperationContext } from '../operation.ts'
 import { getHolder } from './holder-read.ts'
@@ -58,10 +57,11 @@ export const holderDays = operation(
       throw invalidField('from', `must be at most ${daysMax} days before to`)
     const names = await database.snapshot(async (snapshot) => {
       await getHolder(snapshot, accountId)
-      return by === 'key' ? readKeyNames(snapshot, accountId) : undefined
+      return by === 'key' ? readNamesOfKeys(snapshot, accountId) : undefined
     })
     const days: DayFigures[] = []
-    for await (const read of eachPart(database, { accountId, from, to, by })) days.push(...read)
+    for await (const read of eachPart(database, { accountIds: [accountId], from, to, by }))
+      days.push(...read)
     return {
       currency: 'USD' as const,
       from,
@@ -99,13 +99,4 @@ async function* eachPart(
       throw invalid(`The answer would have more than ${linesMax} lines. Ask for fewer days.`)
     yield read
   }
-}
-
-/** A key without a name shows its head. */
-async function readKeyNames(
-  snapshot: Queryable,
-  accountId: string,
-): Promise<ReadonlyMap<string, string>> {
-  const keys = await listKeys(snapshot, { kind: 'client', accountId })
-  return new Map(keys.map(({ id, name, head }) => [id, name === '' ? head : name]))
 }

@@ -4,7 +4,7 @@
  * balance + lines = closing balance, exactly, and the totals equal `/v1/usage`.
  */
 import { z } from 'zod'
-import { listKeys } from '../../access/key-store.ts'
+import { readNamesOfKeys } from '../../access/key-store.ts'
 import { dayMs } from '../../base/clock.ts'
 import {
   addPicos,
@@ -133,7 +133,7 @@ export async function openStatement(
     opening,
     balance: await readStoredBalance(snapshot, account.id),
     start: await readStatementStart(snapshot, period),
-    keyNames: await readKeyNames(snapshot, account.id),
+    keyNames: await readNamesOfKeys(snapshot, account.id),
   }
 }
 
@@ -177,12 +177,6 @@ async function writeLines(
 }
 
 type KeyNames = ReadonlyMap<string, string>
-
-/** Reads the names of keys; a key without a name shows its head. */
-async function readKeyNames(snapshot: Queryable, accountId: string): Promise<KeyNames> {
-  const keys = await listKeys(snapshot, { kind: 'client', accountId })
-  return new Map(keys.map(({ id, name, head }) => [id, name === '' ? head : name]))
-}
 
 function noTotals() {
   return {
