@@ -33,9 +33,7 @@ export interface Hint {
 /** Options whose form does not follow from the name of the field, wherever it stands. */
 const usualHints: Readonly<Record<string, Hint>> = {
   confirm: { flags: '--yes' },
-  expires_in: { flags: '--expires-in <duration>' },
   ip: { flags: '--ip <cidr>', isRepeated: true },
-  metadata: { flags: '--metadata <name=text>' },
   min_severity: { flags: '--severity <severity>' },
   name_contains: { flags: '--name <part>' },
   names: { flags: '--map <model=name>' },

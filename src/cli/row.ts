@@ -159,7 +159,7 @@ interface ListHints<Item extends object> extends Hints {
 }
 
 /** For a field that says how many items are shown. */
-export const countHint = { text: 'show at most this many, 1 to 10000', parse: parseCount }
+const countHint = { text: 'show at most this many, 1 to 10000', parse: parseCount }
 
 /** Makes the row of a command that shows a list, from as many pages as it needs, as one table. */
 export function listRow<Item extends object>(

@@ -3,7 +3,6 @@
  * store last. It decides nothing about exchanges; what each part consists of stands in parts/.
  */
 import { join } from 'node:path'
-import { loadOperator } from '../api/web/operator.ts'
 import { loadSite } from '../api/web/site.ts'
 import { openAll } from '../base/opening.ts'
 import type { HealthBook } from '../channels/health/health-book.ts'
@@ -62,8 +61,6 @@ async function openApp(
   effects: Effects,
   opened: AsyncDisposableStack,
 ): Promise<App> {
-  // Files of the settings first: a mistake there opens nothing.
-  const operator = loadOperator(config)
   const site = await loadSite(effects.siteFolder ?? builtSite)
   const opening = beginOpening(config, effects, opened)
 
@@ -78,7 +75,6 @@ async function openApp(
   let isDraining = false
   const listeners = await openListeners(opening, {
     site,
-    operator,
     money,
     callers,
     catalogue,

@@ -44,7 +44,6 @@ export interface AccountProfile {
   readonly alertBelowPicos: Picos
   /** The operator's own id of the account holder; unique. */
   readonly externalId: string | undefined
-  readonly metadata: Readonly<Record<string, string>>
 }
 
 export interface Account extends AccountLimits, AccountProfile {
@@ -275,14 +274,13 @@ export async function changeProfile(
   accountId: string,
   profile: Partial<AccountProfile> & { readonly name?: string },
 ): Promise<void> {
-  const { name, note, contact, alertBelowPicos, metadata } = profile
+  const { name, note, contact, alertBelowPicos } = profile
   const changes: [column: string, value: SqlValue | undefined][] = [
     ['name', name],
     ['note', note],
     ['contact', contact],
     ['alert_below_picos', alertBelowPicos],
     ['external_id', 'externalId' in profile ? (profile.externalId ?? null) : undefined],
-    ['metadata', metadata === undefined ? undefined : JSON.stringify(metadata)],
   ]
   for (const [column, value] of changes)
     if (value !== undefined)
@@ -321,7 +319,6 @@ function readAccount(row: Row): Account {
     contact: String(row['contact']),
     alertBelowPicos: readPicos(row, 'alert_below_picos'),
     externalId: typeof externalId === 'string' ? externalId : undefined,
-    metadata: JSON.parse(String(row['metadata'])) as Record<string, string>,
     creditLinePicos: readPicos(row, 'credit_line_picos'),
     holds: holdRules.find((rule) => rule === row['holds']),
     dailyLimitPicos: readPicos(row, 'daily_limit_picos'),

@@ -63,22 +63,6 @@ export const dateForm: Form = {
   anyOf: [{ format: 'date' }, { format: 'date-time' }],
 }
 
-/** A duration of at least one unit, and at most so many days. */
-export function durationForm(days: number): Form {
-  const units = [
-    ['ms', 86_400_000],
-    ['s', 86_400],
-    ['m', 1_440],
-    ['h', 24],
-    ['d', 1],
-  ] as const
-  // No duration is written with more than nine digits.
-  const choices = units.map(
-    ([unit, perDay]) => `(${digitsOf(1, Math.min(days * perDay, 999_999_999))})${unit}`,
-  )
-  return { type: 'string', pattern: `^(${choices.join('|')})$` }
-}
-
 /** Returns the pattern of the whole numbers from 0 or 1 to `max`, without leading zeros. */
 function digitsOf(min: number, max: number): string {
   const digits = String(max)

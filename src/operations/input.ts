@@ -3,18 +3,11 @@
  * command line and JSON from an API alike. The invariant: nothing is guessed; a message says what fits.
  */
 import { z } from 'zod'
-import { dayMs, parseDuration } from '../base/clock.ts'
+import { dayMs } from '../base/clock.ts'
 import { isIpRange } from '../base/ip-address.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax, creditLineMax } from '../ledger/entry-store.ts'
-import {
-  dateForm,
-  durationForm,
-  factorForm,
-  printableForm,
-  usdForm,
-  wholeNumberForm,
-} from './input-forms.ts'
+import { dateForm, factorForm, printableForm, usdForm, wholeNumberForm } from './input-forms.ts'
 
 /** The largest amount: no balance may be larger. */
 export const amountUsdMax = formatUsd(balanceMax)
@@ -73,22 +66,6 @@ export const externalId = printableText(128).describe(
 
 /** A part of a name, to search for. */
 export const namePart = printableText(64, 1)
-
-export const metadataCountMax = 16
-const metadataName = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/
-
-/** Changes of the metadata of an account. */
-export const metadataChanges = z
-  .record(z.string(), printableText(200).nullable(), 'must be an object of texts')
-  .meta({ propertyNames: { pattern: metadataName.source } })
-  .superRefine((given, context) => {
-    for (const name of Object.keys(given)) {
-      if (metadataName.test(name)) continue
-      const message = `"${name}" must begin with a letter and have at most 40 letters, digits, or any of _ . -`
-      context.addIssue({ code: 'custom', message })
-    }
-  })
-  .describe('Facts to keep, as texts by name; an empty text removes one, others stay.')
 
 function textOrNumber(expected: string) {
   return z.union([z.string(), z.number()], `must be ${expected}`)
@@ -257,17 +234,3 @@ export const fromTime = date((startMs) => startMs).describe(
 export const untilTime = date((startMs) => startMs + dayMs).describe(
   'Last day (UTC, included), or a time such as 2027-01-31T12:00:00Z.',
 )
-
-const lifetimeDaysMax = 3_650
-
-/** Milliseconds from now. */
-export const lifetime = z
-  .string('must be a duration')
-  .transform(
-    as(`a duration such as 12h or 30d, of at most ${lifetimeDaysMax}d`, (text) => {
-      const durationMs = parseDuration(text) ?? 0
-      return durationMs > 0 && durationMs <= lifetimeDaysMax * dayMs ? durationMs : undefined
-    }),
-  )
-  .meta(durationForm(lifetimeDaysMax))
-  .describe('How long from now, such as 12h or 30d; in place of a last day.')

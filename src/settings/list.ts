@@ -11,7 +11,6 @@ import {
   choice,
   collectorUrl,
   duration,
-  imagePath,
   listenAddress,
   mailSender,
   mailServer,
@@ -159,19 +158,13 @@ export const settingGroups = {
       'operator_name',
       shortText,
       undefined,
-      'Your name, as account holders see it on the account page (`/account`). Everyone who reaches `listen` can read it, and the next two.',
+      'Your name, as account holders see it on the account page (`/account`). Everyone who reaches `listen` can read it, and the next one.',
     ),
     operatorContact: setting(
       'operator_contact',
       shortText,
       undefined,
       'Where account holders reach you: `mailto:help@example.com`, `https://example.com/help`, or plain text.',
-    ),
-    operatorLogo: setting(
-      'operator_logo',
-      imagePath,
-      undefined,
-      'Your logo: a `.png`, `.svg`, `.webp` or `.jpg` file of at most 256 KiB. It is read at the start.',
     ),
   },
   Traces: {

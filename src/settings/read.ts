@@ -243,11 +243,7 @@ function resolvePaths(values: Config, given: ReadonlyMap<string, Given>, cwd: st
     values.smtpPasswordFile === undefined
       ? undefined
       : resolve(folderOf('smtp_password_file'), values.smtpPasswordFile)
-  const operatorLogo =
-    values.operatorLogo === undefined
-      ? undefined
-      : resolve(folderOf('operator_logo'), values.operatorLogo)
-  return { ...values, store, masterKeyFile, smtpPasswordFile, operatorLogo }
+  return { ...values, store, masterKeyFile, smtpPasswordFile }
 }
 
 /** Beside an embedded store. On PostgreSQL there is no default: all nodes need the same key. */

@@ -2,7 +2,7 @@
  * The form of a setting, and the schemas of their texts. Every value is parsed from text, so that it means
  * the same in a file and in the environment. A message completes "must be …".
  */
-import { extname, isAbsolute } from 'node:path'
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { isAdminToken } from '../access/key.ts'
 import { formatDuration, parseDuration } from '../base/clock.ts'
@@ -131,13 +131,6 @@ export const path = text('the path of a file', (given) => (given === '' ? undefi
 /** Text for people, on one line. */
 export const shortText = text('1 to 200 characters on one line', (given) =>
   /^[^\p{Cc}\p{Zl}\p{Zp}]{1,200}$/u.test(given) ? given : undefined,
-)
-
-const imageExtensions = ['.png', '.svg', '.webp', '.jpg']
-
-export const imagePath = text(
-  `the path of a file that ends in ${imageExtensions.join(', ')}`,
-  (given) => (imageExtensions.includes(extname(given).toLowerCase()) ? given : undefined),
 )
 
 /** Reads a list with commas; undefined where an item does not fit. */

@@ -214,7 +214,7 @@ describe('conventions', () => {
           'content-type': 'application/json',
           'idempotency-key': 'deep',
         },
-        body: `{"name":"deep","metadata":{"a":${deep}}}`,
+        body: `{"name":"deep","note":{"a":${deep}}}`,
       })
       assertRefused(answer, 400, 'operations.invalid')
     }

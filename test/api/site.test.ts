@@ -1,6 +1,6 @@
 /** The files of console and account page: which listener serves which, with which headers. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -17,7 +17,6 @@ import { scenario, type Scenario } from '../support/scenario.ts'
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
   "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
-const logoText = '<svg xmlns="http://www.w3.org/2000/svg"><title>Acme</title></svg>'
 
 let gateway: Scenario
 let folder: string
@@ -25,13 +24,11 @@ let folder: string
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'turnpike-site-'))
   await writeBuiltSite(join(folder, 'built'))
-  await writeFile(join(folder, 'logo.svg'), logoText)
   gateway = await scenario({
     siteFolder: join(folder, 'built'),
     settings: {
       operator_name: 'Acme <b>AI</b>',
       operator_contact: 'mailto:help@acme.example',
-      operator_logo: join(folder, 'logo.svg'),
     },
   })
 })
@@ -147,22 +144,12 @@ test('a client that reads nothing of a large file keeps no other waiting, and ge
   assert.equal(Buffer.concat(chunks).toString(), accountScript)
 })
 
-test('the account page has name, contact and logo of the operator', async () => {
+test('the account page has name and contact of the operator', async () => {
   const answer = await send(`${gateway.url}/account/operator.json`)
   assert.deepEqual(JSON.parse(answer.text), {
     name: 'Acme <b>AI</b>',
     contact: 'mailto:help@acme.example',
-    logo: '/account/logo',
   })
-  const logo = await send(`${gateway.url}/account/logo`)
-  assert.equal(logo.text, logoText)
-  assert.equal(header(logo, 'content-type'), 'image/svg+xml')
-  assert.equal(
-    header(logo, 'content-security-policy'),
-    "default-src 'none'; style-src 'unsafe-inline'",
-  )
-  assert.equal(header(logo, 'x-content-type-options'), 'nosniff')
-  assert.equal(header(logo, 'cache-control'), 'no-cache')
 })
 
 test('without a build both pages say how to make it, and the gateway serves', async () => {
@@ -174,21 +161,9 @@ test('without a build both pages say how to make it, and the gateway serves', as
       assert.match(answer.text, /is not built\. Run \\"npm ci\\" and \\"npm run build\\"/)
     }
     const operator = await send(`${bare.url}/account/operator.json`)
-    assert.deepEqual(JSON.parse(operator.text), { name: null, contact: null, logo: null })
-    assert.equal((await send(`${bare.url}/account/logo`)).status, 404)
+    assert.deepEqual(JSON.parse(operator.text), { name: null, contact: null })
     assert.equal((await bare.health()).code, 200)
   } finally {
     await bare.close()
   }
-})
-
-test('a logo that cannot be used is an error of the start', async () => {
-  const large = join(folder, 'large.png')
-  await writeFile(large, Buffer.alloc(262_145))
-  for (const [path, message] of [
-    [join(folder, 'none.png'), /cannot be read\. Correct the path/],
-    [large, /is larger than 256 KiB/],
-    [join(folder, 'logo.exe'), /must be the path of a file that ends in \.png/],
-  ] as const)
-    await assert.rejects(scenario({ settings: { operator_logo: path } }), message)
 })

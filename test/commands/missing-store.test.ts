@@ -24,7 +24,7 @@ const readers = [
   'admin-token list',
   'channel list',
   'channel show main',
-  'channel history',
+  'channel history alpha-main',
   'channel check main',
   'channel reconcile all --from 2026-01-01 --to 2026-01-31',
   'price list',

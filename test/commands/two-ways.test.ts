@@ -151,9 +151,9 @@ it('channels, and what has been served', async () => {
   await once('channel off alpha-main')
   await once('channel on alpha-main --json')
   await once('channel off nowhere', 1)
-  await both('channel history', { isMeasured: true })
+  await both('channel history alpha-main', { isMeasured: true })
   await both('channel history alpha-main --limit 1', { isMeasured: true })
-  await both('channel history --limit 0')
+  await both('channel history alpha-main --limit 0')
   const period = '--from 2026-01-01 --to 2099-01-01'
   await both(`channel reconcile alpha-main ${period}`, { isMeasured: true })
   await both(`channel reconcile all ${period} --vendor-file counts.csv`, { isMeasured: true })

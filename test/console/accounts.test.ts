@@ -124,9 +124,8 @@ describe('an operator', () => {
       await page.getByLabel('Name').last().fill('maple-bakery')
       await page.getByLabel('Contact').fill('not an address')
       await page.getByLabel('First credit').fill('12.5')
-      await page.getByText('Limits and metadata').click()
+      await page.getByRole('dialog').getByText('Limits', { exact: true }).click()
       await page.getByLabel('Requests per minute').fill('90')
-      await page.getByLabel('Metadata').fill('plan = solo')
       await button(page, 'Create account').click()
       await page.getByText('must be one e-mail address').first().waitFor()
       await page.getByLabel('Contact').fill('hello@maple.example')
@@ -134,10 +133,10 @@ describe('an operator', () => {
       await titleOf(page, 'maple-bakery')
       await page.getByText('$12.50').first().waitFor()
     })
-    const { balance_usd: balance, limits, contact, metadata } = await show('maple-bakery')
+    const { balance_usd: balance, limits, contact } = await show('maple-bakery')
     assert.deepEqual(
-      { balance, rpm: limits.rpm, contact, metadata },
-      { balance: '12.5', rpm: 90, contact: 'hello@maple.example', metadata: { plan: 'solo' } },
+      { balance, rpm: limits.rpm, contact },
+      { balance: '12.5', rpm: 90, contact: 'hello@maple.example' },
     )
   })
 

@@ -29,7 +29,6 @@ describe('accounts', () => {
     contact: '',
     externalId: undefined,
     alertBelowPicos: zeroPicos,
-    metadata: {},
     createdAtMs: 1_795_260_000_000,
     closedAtMs: undefined,
   }

@@ -58,7 +58,6 @@ async function problemOf(response: Response): Promise<Problem> {
 const operatorForm = record({
   name: nullable(text),
   contact: nullable(text),
-  logo: nullable(text),
 })
 
 /** Needs no token. */

@@ -1,4 +1,4 @@
-/** The operator as its settings describe it: logo, name, contact. All of it is shown as text. */
+/** The operator as its settings describe it: name and contact, shown as text. */
 import { useQuery } from '@tanstack/react-query'
 import icon from '../icon.svg'
 import { operatorQuery } from './queries.ts'
@@ -11,11 +11,10 @@ export function useOperatorName(): string | undefined {
 }
 
 export function Brand() {
-  const { data } = useQuery(operatorQuery)
   const name = useOperatorName()
   return (
     <div className="holder-brand">
-      {name !== undefined && <img src={data?.logo ?? icon} alt="" />}
+      {name !== undefined && <img src={icon} alt="" />}
       <span>{name}</span>
     </div>
   )

@@ -21,7 +21,6 @@ export interface AccountPageParts {
 }
 
 const prefix = '/account/'
-const logoPath = `${prefix}logo`
 const indexName = 'index.html'
 
 export function isAccountPath(path: string): boolean {
@@ -51,14 +50,11 @@ async function answer(
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
   if (path === '/account') return { status: 308, headers: ['location', prefix], body: [] }
-  if (path === `${prefix}operator.json`) {
-    const { name, contact, logo } = operator
-    return jsonReply(200, { name, contact, logo: logo === undefined ? null : logoPath })
-  }
+  if (path === `${prefix}operator.json`) return jsonReply(200, operator)
   const name = path.slice(prefix.length) || indexName
-  const file = path === logoPath ? operator.logo : accountPage.get(name)
+  const file = accountPage.get(name)
   if (file === undefined)
-    return accountPage.has(indexName) || path === logoPath
+    return accountPage.has(indexName)
       ? refuse('http.not_found', 'The account page has no such file.')
       : notBuilt('account page')
   return replyWithFile(file, {

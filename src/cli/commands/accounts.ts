@@ -18,7 +18,7 @@ const limits = [
   'tpm',
   'price_multiplier',
 ]
-const profile = ['note', 'contact', 'alert_below_usd', 'external_id', 'metadata']
+const profile = ['note', 'contact', 'alert_below_usd', 'external_id']
 /** What all commands about one account show. */
 const one = { show: accountText, json: accountJson }
 
@@ -53,12 +53,11 @@ export const accountCommands: readonly CommandRow[] = [
   callRow(accountEndpoints.change, {
     ...one,
     words: 'account edit',
-    text: 'change name, note, contact, alert threshold, external id, metadata; what you leave out stays',
+    text: 'change name, note, contact, alert threshold, external id; what you leave out stays',
     options: ['name', ...profile],
     help: `Examples:
   turnpike account edit acme --name acme-europe --contact billing@acme.example
-  turnpike account edit acme --metadata plan=gold --metadata region=eu
-  turnpike account edit acme --metadata region= --note ""      remove both`,
+  turnpike account edit acme --external-id crm-17 --note ""`,
   }),
   callRow(accountEndpoints.change, {
     ...one,
@@ -124,8 +123,6 @@ function accountText(shown: ShownAccount): string {
   return textOf({ ...account, ...spent })
 }
 
-/** Names in the metadata may end in `_usd`, too; their texts stay texts. */
 function accountJson(account: ShownAccount): unknown {
-  const { metadata, ...rest } = withoutHolds(account)
-  return { ...(usdAsNumbers(rest) as object), metadata }
+  return usdAsNumbers(withoutHolds(account))
 }

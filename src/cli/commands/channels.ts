@@ -3,9 +3,9 @@ import type { ChannelCheck } from '../../operations/channels/channel-check.ts'
 import type { ChannelListing } from '../../operations/channels/channel-health.ts'
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
 import { storeEndpoints } from '../../operations/store/endpoints.ts'
-import { allColumnsOf, tableOf, textOf } from '../columns.ts'
+import { tableOf, textOf } from '../columns.ts'
 import { shown } from '../command.ts'
-import { callRow, countHint, runRow, type CommandRow } from '../row.ts'
+import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 import { reconcileCommand } from './reconcile.ts'
 
 export const channelCommands: readonly CommandRow[] = [
@@ -23,21 +23,10 @@ export const channelCommands: readonly CommandRow[] = [
     },
   }),
   callRow(channelEndpoints.show, { words: 'channel show' }),
-  runRow(channelEndpoints.history, {
+  listRow(channelEndpoints.history, {
     words: 'channel history',
-    text: 'list state changes and their reasons, newest first',
-    options: ['limit'],
-    hints: { limit: { ...countHint, fallback: '50' } },
-    work: async ({ callAll }, { channel, limit }) => {
-      const [list, input] =
-        channel === undefined
-          ? [channelEndpoints.changes, {}]
-          : [channelEndpoints.history, { channel }]
-      return shown(await callAll(list, input, Number(limit)), (changes) => ({
-        json: changes,
-        text: tableOf(changes, allColumnsOf(changes), 'No changes yet.'),
-      }))
-    },
+    count: { flags: '--limit <n>', fallback: '50' },
+    empty: 'No changes yet.',
   }),
   callRow(channelEndpoints.off, {
     words: 'channel off',

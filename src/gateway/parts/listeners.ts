@@ -4,7 +4,6 @@
 import type { AdminParts } from '../../api/admin/app.ts'
 import { listenAdmin } from '../../api/admin/listener.ts'
 import { ReadsUnderWay } from '../../api/usage/reads-under-way.ts'
-import type { Operator } from '../../api/web/operator.ts'
 import type { Site } from '../../api/web/site.ts'
 import { newId } from '../../base/id.ts'
 import { readAddress } from '../../base/ip-address.ts'
@@ -28,7 +27,6 @@ export interface Listeners {
 
 interface Below {
   readonly site: Site
-  readonly operator: Operator
   readonly isDraining: () => boolean
   readonly money: Money
   readonly callers: Callers
@@ -92,7 +90,7 @@ function listenForClients(opening: Opening, below: Below): Promise<Listener> {
 }
 
 function frontParts({ config, effects }: Opening, below: Below): FrontParts {
-  const { site, operator, isDraining, money, callers, catalogue, relaying, operators } = below
+  const { site, isDraining, money, callers, catalogue, relaying, operators } = below
   return {
     clock: effects.clock,
     region: config.region,
@@ -106,7 +104,7 @@ function frontParts({ config, effects }: Opening, below: Below): FrontParts {
     holderReader: operators.holderReader,
     corsOrigins: config.corsOrigins,
     accountPage: site.account,
-    operator,
+    operator: { name: config.operatorName ?? null, contact: config.operatorContact ?? null },
     relay: relaying.services,
   }
 }

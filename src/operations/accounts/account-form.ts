@@ -31,7 +31,6 @@ export const accountForm = z.strictObject({
   contact: z.string().meta({ description: 'E-mail address for alerts; empty = none.' }),
   alert_below_usd: usd.meta({ description: 'A lower balance raises an alert; 0 = none does.' }),
   external_id: z.string().nullable().meta({ description: "The operator's own id; unique." }),
-  metadata: z.record(z.string(), z.string()),
   created_at: moment,
   closed_at: moment.nullable(),
 })
@@ -66,6 +65,5 @@ export function viewProfile(account: Pick<Account, keyof AccountProfile>) {
     contact: account.contact,
     alert_below_usd: formatUsd(account.alertBelowPicos),
     external_id: account.externalId ?? null,
-    metadata: account.metadata,
   }
 }

@@ -35,22 +35,13 @@ import {
   entryUsd,
   externalId,
   limitUsd,
-  metadataChanges,
-  metadataCountMax,
   note,
   priceMultiplier,
   requestsPerMinute,
   tokensPerMinute,
   windowMinutes,
 } from '../input.ts'
-import {
-  conflict,
-  invalid,
-  invalidField,
-  notFound,
-  operation,
-  type OperationContext,
-} from '../operation.ts'
+import { conflict, invalid, notFound, operation, type OperationContext } from '../operation.ts'
 
 const limitFields = {
   credit_line_usd: creditLineUsd.optional(),
@@ -78,7 +69,6 @@ const profileFields = {
     .optional()
     .describe('Alert when the balance is lower, in USD; 0 = never.'),
   external_id: externalId.optional(),
-  metadata: metadataChanges.optional(),
 }
 
 /** The reference of the credit that `balance_usd` books. */
@@ -107,14 +97,13 @@ export const createAccount = operation(
   (context, { name, balance_usd: amountPicos = zeroPicos, ...given }) => {
     const createdAtMs = context.clock.now()
     const id = newId('acc', createdAtMs)
-    const { metadata = {}, ...profile } = readProfile(given)
+    const profile = readProfile(given)
     return context.database.transact(async (transaction) => {
       const account = { id, name, ...noLimits, ...readLimits(given), createdAtMs }
       const isNew = await insertAccount(transaction, account)
       if (!isNew) throw nameTaken(name)
       await requireFree(transaction, id, profile)
-      const merged = mergeMetadata({ metadata: {} }, metadata)
-      await changeProfile(transaction, id, { ...profile, metadata: merged })
+      await changeProfile(transaction, id, profile)
       const made = await getAccount(transaction, id)
       await recordAction(transaction, context, {
         action: 'account.create',
@@ -199,11 +188,9 @@ async function changeAccountProfile(
   { account, profile }: { readonly account: Account; readonly profile: Profile },
 ): Promise<void> {
   if (Object.keys(profile).length === 0) return
-  const { name, metadata: changes } = profile
   await requireFree(transaction, account.id, profile)
-  const metadata = changes === undefined ? account.metadata : mergeMetadata(account, changes)
-  await changeProfile(transaction, account.id, { ...profile, metadata })
-  const changed = { ...account, ...profile, metadata, name: name ?? account.name }
+  await changeProfile(transaction, account.id, profile)
+  const changed = { ...account, ...profile, name: profile.name ?? account.name }
   await recordAction(transaction, context, {
     action: 'account.edit',
     subject: account.id,
@@ -229,20 +216,6 @@ async function requireFree(
 
 function nameTaken(name: string): Error {
   return conflict(`There is an account named ${name} already.`)
-}
-
-/** A text is set, an empty text or null removes the name, other names stay. */
-function mergeMetadata(
-  { metadata }: Pick<Account, 'metadata'>,
-  changes: Readonly<Record<string, string | null>>,
-): Record<string, string> {
-  const merged = new Map(Object.entries(metadata))
-  for (const [name, text] of Object.entries(changes))
-    if (text === null || text === '') merged.delete(name)
-    else merged.set(name, text)
-  if (merged.size > metadataCountMax)
-    throw invalidField('metadata', `an account has at most ${metadataCountMax} names`)
-  return Object.fromEntries([...merged].sort(([left], [right]) => (left < right ? -1 : 1)))
 }
 
 const creditInput = z.strictObject({
@@ -325,12 +298,11 @@ function readLimits(given: {
 function readProfile(given: {
   readonly [Name in keyof typeof profileFields]?: z.output<(typeof profileFields)[Name]>
 }) {
-  const { note, contact: address, alert_below_usd: below, external_id: id, metadata } = given
+  const { note, contact: address, alert_below_usd: below, external_id: id } = given
   return {
     ...(note !== undefined && { note }),
     ...(address !== undefined && { contact: address }),
     ...(below !== undefined && { alertBelowPicos: below }),
     ...(id !== undefined && { externalId: id === '' ? undefined : id }),
-    ...(metadata !== undefined && { metadata }),
   }
 }

@@ -208,10 +208,7 @@ function latest(nodes: readonly GatewayNode[]): readonly GatewayNode[] {
   return nodes.toSorted((left, right) => right.seenAtMs - left.seenAtMs).slice(0, 1)
 }
 
-const historyInput = z.strictObject({
-  channel: channelName.optional().describe('Name of the channel; all channels without it.'),
-  ...pageFields,
-})
+const historyInput = z.strictObject({ channel: channelName, ...pageFields })
 
 /** Newest first. A channel that is no longer in the catalogue keeps its history. */
 export const channelHistory = operation(
@@ -219,7 +216,7 @@ export const channelHistory = operation(
   async (context, { channel, cursor, limit }) => {
     const before = cursor === undefined ? undefined : readPlace(cursor)
     const changes = await listChanges(context.database, { channel, before, countMax: limit + 1 })
-    if (changes.length === 0 && channel !== undefined && before === undefined) {
+    if (changes.length === 0 && before === undefined) {
       const channels = await readChannels(context)
       if (!channels.some(({ name }) => name === channel)) throw noSuchChannel(channel, channels)
     }

@@ -21,12 +21,6 @@ export const channelEndpoints = endpoints('channels', {
     summary: 'List the state changes of a channel, newest first.',
     operation: channelHistory,
   },
-  changes: {
-    id: 'channel-changes.list',
-    route: 'GET /channel-changes',
-    summary: 'List the state changes of all channels, newest first.',
-    operation: channelHistory,
-  },
   off: {
     route: 'POST /channels/{channel}/off',
     summary: 'Disable a channel until it is enabled again.',

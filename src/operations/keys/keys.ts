@@ -23,7 +23,6 @@ import {
   accountReference,
   ipRanges,
   label,
-  lifetime,
   limitUsd,
   modelIds,
   requestsPerMinute,
@@ -94,12 +93,11 @@ export const createClientKey = operation(
       ip: ipRanges.optional(),
       ...limitFields,
       expires: untilTime.optional(),
-      expires_in: lifetime.optional(),
     }),
     answer: newKeyForm,
   },
   (context, given) => {
-    const expiresAtMs = readExpiry(context, given) ?? undefined
+    const expiresAtMs = readExpiry(context, given.expires)
     return context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
       if (account.status === 'closed')
@@ -140,14 +138,13 @@ export const editKey = operation(
       ip: ipRanges.nullish(),
       ...limitFields,
       expires: untilTime.nullish(),
-      expires_in: lifetime.optional(),
     }),
     answer: keyForm,
   },
   (context, { id, ...given }) => {
     if (Object.values(given).every((value) => value === undefined))
       throw invalid('Give at least one thing to change.')
-    const expiresAtMs = readExpiry(context, given)
+    const expiresAtMs = readExpiry(context, given.expires)
     return context.database.transact(async (transaction) => {
       const key = await findKey(transaction, id)
       if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
@@ -205,34 +202,24 @@ export const createAdminToken = operation(
         .default('owner')
         .describe('What the token may do.'),
       expires: untilTime.optional(),
-      expires_in: lifetime.optional(),
     }),
     answer: newKeyForm,
   },
-  async (context, { name, role, ...expiry }) => {
-    const expiresAtMs = readExpiry(context, expiry) ?? undefined
+  async (context, { name, role, expires }) => {
+    const expiresAtMs = readExpiry(context, expires)
     const draft = { ...plainKey, kind: 'admin', name, role, expiresAtMs } as const
     return context.database.transact((transaction) => addKey(context, transaction, draft))
   },
 )
 
-interface Expiry {
-  readonly expires?: number | null | undefined
-  /** Milliseconds from now. */
-  readonly expires_in?: number | undefined
-}
-
 /** Null removes an expiry, undefined keeps it. */
-function readExpiry(
+function readExpiry<Given extends number | null | undefined>(
   { clock }: OperationContext,
-  { expires, expires_in: lifetimeMs }: Expiry,
-): number | null | undefined {
-  if (lifetimeMs !== undefined && expires !== undefined)
-    throw invalidField('expires_in', 'and expires are both given; give only one of them')
-  if (lifetimeMs !== undefined) return clock.now() + lifetimeMs
-  if (typeof expires === 'number' && expires <= clock.now())
+  expiresAtMs: Given,
+): Given {
+  if (typeof expiresAtMs === 'number' && expiresAtMs <= clock.now())
     throw invalidField('expires', 'must not be in the past')
-  return expires
+  return expiresAtMs
 }
 
 const keyPage = pageForm(keyForm)

@@ -23,7 +23,6 @@ CREATE TABLE account (
   external_id TEXT COLLATE "C", -- the operator's own id of the account holder
   contact TEXT COLLATE "C" NOT NULL DEFAULT '', -- e-mail address
   note TEXT COLLATE "C" NOT NULL DEFAULT '',
-  metadata TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON object of texts
   price_multiplier_ppm BIGINT NOT NULL DEFAULT 1000000 CHECK (price_multiplier_ppm >= 0),
   -- Limits; 0 = none.
   daily_limit_picos BIGINT NOT NULL DEFAULT 0 CHECK (daily_limit_picos >= 0),

@@ -71,7 +71,6 @@ const plans: Readonly<Record<string, Plan>> = {
       rpm: 600,
       alert_below_usd: '20',
       external_id: 'crm-10442',
-      metadata: { plan: 'team', region: 'eu' },
     },
   },
   'lumen-labs': { share: 22, client: 'openai-python', fields: { contact: 'ops@lumen.example' } },

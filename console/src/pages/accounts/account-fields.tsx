@@ -1,5 +1,5 @@
 /** The inputs of an account's profile and limits, for a new account and for changes of one. */
-import { AreaField, TextField } from '../../ui/field.tsx'
+import { TextField } from '../../ui/field.tsx'
 import type { Account } from './queries.ts'
 
 /** As a person types them. Amounts stay text. */
@@ -16,8 +16,6 @@ export interface AccountDraft {
   readonly tpm: string
   readonly window_minutes: string
   readonly price_multiplier: string
-  /** Lines of `name = text`. */
-  readonly metadata: string
 }
 
 export const emptyDraft: AccountDraft = {
@@ -33,10 +31,9 @@ export const emptyDraft: AccountDraft = {
   tpm: '0',
   window_minutes: '1',
   price_multiplier: '1',
-  metadata: '',
 }
 
-export function draftOf({ limits, metadata, ...account }: Account): AccountDraft {
+export function draftOf({ limits, ...account }: Account): AccountDraft {
   return {
     name: account.name,
     external_id: account.external_id ?? '',
@@ -50,39 +47,14 @@ export function draftOf({ limits, metadata, ...account }: Account): AccountDraft
     tpm: String(limits.tpm),
     window_minutes: String(limits.window_minutes),
     price_multiplier: String(limits.price_multiplier),
-    metadata: Object.entries(metadata)
-      .map(([name, text]) => `${name} = ${text}`)
-      .join('\n'),
   }
 }
 
 /** The fields that differ: the log of actions then names these and no others. */
 export function changesOf(draft: AccountDraft, before: AccountDraft) {
-  const { metadata, ...fields } = draft
-  const changed = Object.entries(fields).filter(
-    ([name, text]) => text !== new Map(Object.entries(before)).get(name),
-  )
-  return {
-    ...Object.fromEntries(changed),
-    ...(metadata !== before.metadata && { metadata: metadataChanges(metadata, before.metadata) }),
-  }
-}
-
-/** A name that is gone is removed. */
-function metadataChanges(text: string, before: string): Record<string, string | null> {
-  const now = metadataOf(text)
-  const removed = Object.keys(metadataOf(before)).filter((name) => !(name in now))
-  return { ...now, ...Object.fromEntries(removed.map((name) => [name, null])) }
-}
-
-function metadataOf(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...rest] = line.split('=')
-      return [name.trim(), rest.join('=').trim()]
-    }),
-  )
+  const known = new Map(Object.entries(before))
+  const changed = Object.entries(draft).filter(([name, text]) => text !== known.get(name))
+  return Object.fromEntries(changed)
 }
 
 interface FieldsProps {
@@ -179,18 +151,6 @@ export function LimitFields({ draft, onChange, errorOf }: FieldsProps) {
         />
       </div>
     </>
-  )
-}
-
-export function MetadataField({ draft, onChange, errorOf }: FieldsProps) {
-  return (
-    <AreaField
-      label="Metadata"
-      isCode
-      rows={3}
-      hint="One name = text on each line, such as plan = team"
-      {...bindTo(draft, onChange, errorOf)('metadata')}
-    />
   )
 }
 

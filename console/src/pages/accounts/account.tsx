@@ -137,7 +137,7 @@ function pricesText({
 }
 
 function Details({ account }: { account: Account }) {
-  const { id, metadata, contact, note, external_id: externalId } = account
+  const { id, contact, note, external_id: externalId } = account
   return (
     <Card title="Details" hint="Edit changes them.">
       <Facts
@@ -150,12 +150,6 @@ function Details({ account }: { account: Account }) {
           ['Note', note === '' ? 'none' : note],
         ]}
       />
-      {Object.keys(metadata).length > 0 && (
-        <div className="account-metadata">
-          <h3>Metadata</h3>
-          <Facts items={Object.entries(metadata)} />
-        </div>
-      )}
     </Card>
   )
 }

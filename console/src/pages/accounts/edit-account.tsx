@@ -6,7 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Outdated, useOutdated } from '../../ui/outdated.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { changesOf, draftOf, LimitFields, MetadataField, ProfileFields } from './account-fields.tsx'
+import { changesOf, draftOf, LimitFields, ProfileFields } from './account-fields.tsx'
 import { accountQuery, type TaggedAccount } from './queries.ts'
 
 interface EditProps {
@@ -67,7 +67,6 @@ function EditForm({ tagged: shown, onClose }: Omit<EditProps, 'isOpen'>) {
         <>
           <ProfileFields draft={draft} onChange={setDraft} errorOf={errorOf} />
           <LimitFields draft={draft} onChange={setDraft} errorOf={errorOf} />
-          <MetadataField draft={draft} onChange={setDraft} errorOf={errorOf} />
           {outdated.isOutdated && <Outdated onLoad={loadAgain} />}
         </>
       )}

@@ -7,13 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { announce } from '../../ui/toast.tsx'
-import {
-  changesOf,
-  emptyDraft,
-  LimitFields,
-  MetadataField,
-  ProfileFields,
-} from './account-fields.tsx'
+import { changesOf, emptyDraft, LimitFields, ProfileFields } from './account-fields.tsx'
 
 interface NewAccountProps {
   readonly isOpen: boolean
@@ -75,10 +69,9 @@ function NewAccountForm({ onClose }: { onClose: () => void }) {
             error={errorOf('balance_usd')}
           />
           <details className="accounts-more">
-            <summary>Limits and metadata</summary>
+            <summary>Limits</summary>
             <div className="form">
               <LimitFields draft={draft} onChange={setDraft} errorOf={errorOf} />
-              <MetadataField draft={draft} onChange={setDraft} errorOf={errorOf} />
             </div>
           </details>
         </>
