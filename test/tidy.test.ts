@@ -75,7 +75,6 @@ const tableOwners: TableOwners = {
   hold: ['src/ledger/'],
   expired_hold: ['src/ledger/'],
   request_window: ['src/ledger/'],
-  token_count_window: ['src/ledger/'],
   key_request_window: ['src/ledger/'],
   node: ['src/storage/node-store.ts', 'src/ledger/audit/'],
   usage_month: ['src/ledger/'],

@@ -27,7 +27,7 @@ export async function maintainHolds(parts: HoldMaintenanceParts): Promise<void> 
       connection.query('SELECT expire_holds($1, $2)', [lease.nowMs, lease.boot]),
     )
   await releaseUnknownHolds(parts)
-  for (const table of ['request_window', 'token_count_window'])
+  for (const table of ['request_window', 'key_request_window'])
     await pool.useIdempotently((connection) =>
       connection.query(
         `DELETE FROM ${table} w USING account a, store_time($1) AS now_ms
@@ -35,11 +35,6 @@ export async function maintainHolds(parts: HoldMaintenanceParts): Promise<void> 
         [lease.nowMs],
       ),
     )
-  await pool.useIdempotently((connection) =>
-    connection.query('DELETE FROM key_request_window WHERE at_ms <= store_time($1) - 60000', [
-      lease.nowMs,
-    ]),
-  )
   await ensurePartitions(parts)
 }
 

@@ -72,24 +72,16 @@ CREATE TABLE request_window (
   PRIMARY KEY (account_id, at_ms)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 
--- The same for keys that have a limit per minute.
+-- The same for keys that have a limit per minute, and for free requests, such as those that count tokens, which
+-- have an allowance of their own.
 CREATE TABLE key_request_window (
   account_id TEXT COLLATE "C" NOT NULL,
-  key_id TEXT COLLATE "C" NOT NULL,
+  key_id TEXT COLLATE "C" NOT NULL, -- '' = whatever the key; of free requests
   allowance TEXT COLLATE "C" NOT NULL CHECK (allowance IN ('requests', 'free_requests')),
   at_ms BIGINT NOT NULL,
   first_number BIGINT NOT NULL,
   last_number BIGINT NOT NULL,
   PRIMARY KEY (account_id, key_id, allowance, at_ms)
-) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
-
--- Free requests, such as those that count tokens, have an allowance of their own. Rows as in request_window.
-CREATE TABLE token_count_window (
-  account_id TEXT COLLATE "C" NOT NULL,
-  at_ms BIGINT NOT NULL,
-  first_number BIGINT NOT NULL,
-  last_number BIGINT NOT NULL,
-  PRIMARY KEY (account_id, at_ms)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 
 -- === Rows that are never changed, deleted or emptied ===
