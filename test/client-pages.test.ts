@@ -6,49 +6,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { go, installedApart, maven, npm, python, type Package } from './support/client-pins.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-
-interface Package {
-  readonly name: string
-  readonly version: string
-}
-
-/** Packages that the client tests install from npm. */
-function npm(...names: readonly string[]): readonly Package[] {
-  const manifest = JSON.parse(read('test/clients/package.json')) as Readonly<
-    Record<'devDependencies' | 'optionalDependencies', Readonly<Record<string, string>>>
-  >
-  const pins = { ...manifest.devDependencies, ...manifest.optionalDependencies }
-  return names.map((name) => ({ name, version: pins[name] ?? 'none' }))
-}
-
-/** Packages in a list of requirements of the client tests. */
-function python(list: string, ...names: readonly string[]): readonly Package[] {
-  const lines = read(`test/clients/python/${list}.txt`).split('\n')
-  const pins = new Map(lines.map((line) => line.split('==') as [string, string]))
-  return names.map((name) => ({ name, version: pins.get(name) ?? 'none' }))
-}
-
-/** The modules that the example in Go requires. */
-function go(...names: readonly string[]): readonly Package[] {
-  const text = read('examples/go/go.mod')
-  return names.map((name) => {
-    const line = text.split('\n').find((each) => each.startsWith(`\t${name} v`))
-    return { name, version: line?.split(' v')[1] ?? 'none' }
-  })
-}
-
-/** The artifacts that the example in Java depends on: `group:artifact`. */
-function maven(...names: readonly string[]): readonly Package[] {
-  const text = read('examples/java/pom.xml')
-  return names.map((name) => {
-    const [group, artifact] = name.split(':')
-    const pattern = `<groupId>${group}</groupId>\\s*<artifactId>${artifact}</artifactId>\\s*<version>(.*)</version>`
-    return { name, version: new RegExp(pattern).exec(text)?.[1] ?? 'none' }
-  })
-}
 
 /** Each page with the packages that a test runs its program with; none where no test does. */
 const packagesOf: Readonly<Record<string, readonly Package[]>> = {
@@ -74,10 +35,11 @@ const packagesOf: Readonly<Record<string, readonly Package[]>> = {
     'llama-index-llms-openai-like',
     'llama-index-embeddings-openai-like',
   ),
-  'open-webui': [],
+  'open-webui': python('open-webui', 'open-webui'),
   'openai-agents': python('libraries', 'openai-agents'),
   'openai-sdk': npm('openai'),
   opencode: npm('opencode-linux-x64'),
+  pi: [installedApart.pi],
   'pydantic-ai': python('libraries', 'pydantic-ai-slim'),
   python: python('newest', 'anthropic', 'openai'),
   'qwen-code': npm('@qwen-code/qwen-code'),

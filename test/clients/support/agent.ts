@@ -37,7 +37,7 @@ export interface Agent {
 }
 
 export interface AgentRun {
-  readonly caller: Caller
+  readonly caller: Pick<Caller, 'key' | 'name' | 'headers'>
   readonly prompt?: string
   /** Tool calls that the vendor is to make, given the path of `greeting.txt`. */
   readonly script?: (file: string) => Script
@@ -45,6 +45,7 @@ export interface AgentRun {
   readonly settings?: string | undefined
   /** Options for the page's command, before the prompt. */
   readonly options?: string
+  readonly timeoutMs?: number
 }
 
 export interface AgentResult extends ChildResult {
@@ -59,9 +60,9 @@ export interface AgentResult extends ChildResult {
 /** The prompt of every page's command. */
 const shownPrompt = 'Say good morning.'
 const commands = join(import.meta.dirname, '..', 'node_modules', '.bin')
-const timeoutMs = 120_000
+type Place = Pick<ClientRig, 'origin'>
 
-export async function runAgent(rig: ClientRig, agent: Agent, run: AgentRun): Promise<AgentResult> {
+export async function runAgent(rig: Place, agent: Agent, run: AgentRun): Promise<AgentResult> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-agent-'))
   const outside = await watchOutside()
   const [home, work, bin] = ['home', 'work', 'bin'].map((name) => join(folder, name)) as [
@@ -83,7 +84,7 @@ export async function runAgent(rig: ClientRig, agent: Agent, run: AgentRun): Pro
       command: 'sh',
       args: ['-c', commandOf(rig, agent, run, greeting)],
       cwd: work,
-      timeoutMs,
+      timeoutMs: run.timeoutMs ?? 120_000,
       env: {
         ...outside.env,
         ...agent.env,
@@ -107,7 +108,7 @@ export async function runAgent(rig: ClientRig, agent: Agent, run: AgentRun): Pro
 
 /** The files that its settings consist of, by their path below the home folder. */
 function settingsOf(
-  rig: ClientRig,
+  rig: Place,
   { page, settings, files = {} }: Agent,
   run: AgentRun,
 ): Readonly<Record<string, string>> {
@@ -120,7 +121,7 @@ function settingsOf(
 }
 
 /** The page's command, with another prompt. */
-function commandOf(rig: ClientRig, agent: Agent, run: AgentRun, file: string): string {
+function commandOf(rig: Place, agent: Agent, run: AgentRun, file: string): string {
   const place = { origin: rig.origin, key: run.caller.key }
   const shown = fillIn(codeBlock(readPage(agent.page), 'sh'), place)
   const last = `"${shownPrompt}"\n`
@@ -132,6 +133,12 @@ function commandOf(rig: ClientRig, agent: Agent, run: AgentRun, file: string): s
   ]
   const sent = agent.headerVariable === undefined ? `${prompt} ${marker} ${script}` : prompt
   return `${shown.slice(0, -last.length)}${run.options ?? ''} "${sent}"`
+}
+
+/** The page's command as it stands there, with these options. */
+export function shownCommand({ page }: Agent, options: string): string {
+  const shown = codeBlock(readPage(page), 'sh')
+  return options === '' ? shown : shown.replace(`"${shownPrompt}"`, `${options} "${shownPrompt}"`)
 }
 
 function headersFor(agent: Agent, run: AgentRun, file: string): Readonly<Record<string, string>> {

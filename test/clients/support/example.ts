@@ -31,7 +31,7 @@ export async function runExample(
 ): Promise<string> {
   const caller = await rig.caller()
   const servedBefore = rig.gateway.sandbox.log.records.length
-  const { code, stdout, stderr } = await runCopy(rig, example, caller)
+  const { code, stdout, stderr } = await runCopy(rig.gateway.url, example, caller)
   assert.equal(code, 0, stderr)
   const figures = await rig.figures(caller)
   assert.equal(figures.requests, requestCount)
@@ -72,14 +72,18 @@ export async function runLines(
 /** Runs it with a wrong key. It must fail and show the gateway's own sentence about it. */
 export async function refuseExample(rig: ClientRig, example: Example): Promise<void> {
   const caller = await rig.caller()
-  const { code, stdout, stderr } = await runCopy(rig, example, { ...caller, key: 'cr_wrong' })
+  const { code, stdout, stderr } = await runCopy(rig.gateway.url, example, {
+    ...caller,
+    key: 'cr_wrong',
+  })
   assert.notEqual(code, 0)
   assert.match(stdout + stderr, /Incorrect API key provided\. Check the key/)
   await rig.assertUntouched(caller)
 }
 
-async function runCopy(
-  rig: ClientRig,
+/** Runs it in a copy of its folder, against the gateway at an address. */
+export async function runCopy(
+  url: string,
   example: Example,
   secrets: { readonly key: string; readonly token: string },
 ): Promise<ChildResult> {
@@ -99,7 +103,7 @@ async function runCopy(
       timeoutMs: 300_000,
       env: {
         PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
-        GATEWAY_URL: rig.gateway.url,
+        GATEWAY_URL: url,
         GATEWAY_KEY: secrets.key,
         GATEWAY_TOKEN: secrets.token,
         // Whatever it might ask for beyond loopback ends at the discard port.

@@ -23,9 +23,12 @@ export type PythonEnvironment = ReadyPython | { readonly kind: 'missing'; readon
 
 /**
  * `list` names a file of requirements beside the driver, without its ending. Only one test file may use
- * a list: test files run at the same time, and each would install it.
+ * a list: test files run at the same time, and each would install it. `options` are for pip.
  */
-export async function preparePython(list: string): Promise<PythonEnvironment> {
+export async function preparePython(
+  list: string,
+  options: readonly string[] = [],
+): Promise<PythonEnvironment> {
   const reason = await whyUnusable()
   if (reason !== undefined) return { kind: 'missing', reason }
   const requirements = join(clientsFolder, 'python', `${list}.txt`)
@@ -40,7 +43,15 @@ export async function preparePython(list: string): Promise<PythonEnvironment> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await mustRun('python3', ['-m', 'venv', folder])
-  await mustRun(python, ['-m', 'pip', 'install', '--quiet', '--requirement', requirements])
+  await mustRun(python, [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    ...options,
+    '--requirement',
+    requirements,
+  ])
   await writeFile(stamp, wanted)
   return { kind: 'ready', folder, python }
 }
