@@ -90,7 +90,7 @@ test('shows unknown health before a gateway has run', async () => {
   assert.deepEqual([shown.is_live, shown.nodes, shown.health, shown.history], [false, [], [], []])
   assert.equal(shown.check_cost.usd, '0')
   assert.match(await text('show', 'main'), /^max_concurrent +40$/m)
-  assert.match(await text('history'), /No changes yet/)
+  assert.match(await text('history', 'main'), /No changes yet/)
   for (const word of ['show', 'history', 'check', 'off']) {
     const ran = await program.run('channel', word, 'nowhere')
     assert.equal(ran.code, 1)
