@@ -21,7 +21,7 @@ export interface Asking<Question> {
 }
 
 /** The largest body, of the worst shape, takes a tenth of this on a slow machine. */
-const questionLimitMs = 30_000
+const questionLimitMs = 60_000
 /** A thread without work gives its memory back after this time. */
 const idleMs = 30_000
 

@@ -5,16 +5,24 @@
  */
 import { addAbortListener } from 'node:events'
 import { constants, setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { parentPort, Worker, workerData, type Transferable } from 'node:worker_threads'
+import { systemClock } from './clock.ts'
 import { errorCatalogue } from './error-catalogue.ts'
 import { GatewayError, invariant, type ErrorCode } from './errors.ts'
 
 /** Thrown where a task needs more memory than its thread may have. */
 export class ThreadMemoryError extends Error {}
 
+/** Thrown where a task takes longer than it may. */
+export class ThreadTimeError extends Error {}
+
 interface Task {
   readonly order: unknown
+  /** Memory that moves to the thread with the order, and is not copied. */
+  readonly moved?: readonly ArrayBuffer[]
   readonly heapMbMax: number
+  readonly limitMs?: number
   /** Its abort ends the thread, and the task fails. */
   readonly signal?: AbortSignal
 }
@@ -23,10 +31,20 @@ interface Task {
  * Runs the module at `url` with this order, and resolves with what its `answerOrder` returns. Rejects with
  * the error of the task, and once the thread has ended where that was too early.
  */
-export function runInThread<Result>(url: URL, { order, heapMbMax, signal }: Task): Promise<Result> {
+export function runInThread<Result>(
+  url: URL,
+  { order, moved = [], heapMbMax, limitMs, signal }: Task,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const thread = startThread(url, { data: order, heapMbMax })
+    const thread = startThread(url, { data: order, heapMbMax, moved })
     const listening = signal && addAbortListener(signal, () => void thread.terminate())
+    const late =
+      limitMs === undefined
+        ? undefined
+        : systemClock.after(limitMs, () => {
+            reject(new ThreadTimeError('out of time'))
+            void thread.terminate()
+          })
     thread.once('message', (result: Result) => {
       if (signal?.aborted !== true) resolve(result)
     })
@@ -36,6 +54,7 @@ export function runInThread<Result>(url: URL, { order, heapMbMax, signal }: Task
     })
     thread.once('exit', () => {
       listening?.[Symbol.dispose]()
+      late?.cancel()
       reject(new Error('the thread ended before its work was over'))
     })
   })
@@ -144,12 +163,18 @@ export function answerQuestions<Answer>(
   })
 }
 
-function startThread(
-  url: URL,
-  { data, heapMbMax }: { readonly data: unknown; readonly heapMbMax: number },
-): Worker {
+interface ThreadOptions {
+  readonly data: unknown
+  readonly heapMbMax: number
+  readonly moved?: readonly ArrayBuffer[]
+}
+
+function startThread(url: URL, { data, heapMbMax, moved = [] }: ThreadOptions): Worker {
   return new Worker(url, {
+    // The operating system shows the first 15 letters beside the thread.
+    name: basename(url.pathname, '.ts'),
     workerData: data,
+    transferList: [...moved],
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
   })
 }

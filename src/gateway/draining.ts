@@ -23,6 +23,8 @@ const settleTimeMs = 5_000
 /** How long a replaced process serves further requests on the connections that it has. */
 const lastRequestsMs = 5_000
 const pollMs = 50
+/** For what waits for the store, which a large read of an operator can hold. */
+const closeTimeMs = 30_000
 
 export async function drain(parts: DrainParts, timeoutMs: number): Promise<void> {
   const { clock, events, clients, watchdog } = parts
@@ -34,7 +36,7 @@ export async function drain(parts: DrainParts, timeoutMs: number): Promise<void>
   watchdog.cutAll()
   await until(isIdle, settleTimeMs, clock)
   await until(() => isUnused(clients), settleTimeMs, clock)
-  await parts.close()
+  await closeWithin(parts)
 }
 
 export async function retire(parts: DrainParts, timeoutMs: number): Promise<void> {
@@ -50,7 +52,12 @@ export async function retire(parts: DrainParts, timeoutMs: number): Promise<void
   watchdog.cutAll()
   await until(isFlushed, settleTimeMs, clock)
   await until(() => isUnused(operators), settleTimeMs, clock)
-  await parts.close()
+  await closeWithin(parts)
+}
+
+/** Closes everything. What does not close in time ends with the process. */
+async function closeWithin({ clock, close }: DrainParts): Promise<void> {
+  await Promise.race([close(), sleep(clock, closeTimeMs)])
 }
 
 /** Closes idle connections, and returns whether none is left: slow readers have taken their answers. */

@@ -53,6 +53,9 @@ export interface ServeOptions {
   readonly supervisor?: SupervisorLink | undefined
 }
 
+/** After a drain: for threads and connections that have not ended. */
+const lastWorkMs = 5_000
+
 /** Serves until a signal and resolves with the exit code. A second signal ends it at once. */
 export async function serve(config: Config, options: ServeOptions = {}): Promise<number> {
   disablePretenuring()
@@ -117,6 +120,8 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   await log.close()
   // After a fatal fault or a second signal, open sockets and threads must not keep the process running.
   if (exitCode !== 0) process.exit(exitCode)
+  // Nor after a drain; this timer keeps nothing running either.
+  systemClock.after(lastWorkMs, () => process.exit(exitCode))
   return exitCode
 }
 

@@ -115,7 +115,7 @@ export interface SessionCall extends Row {
   readonly answer: z.ZodType
 }
 
-/** A body with files. Reading one of this size takes about 1 GB of memory; one is read at a time. */
+/** A body with files. Reading one of this size takes about 1 GB of memory. */
 export const fileBodyBytesMax = 32 * 1_048_576
 
 /**

@@ -1,12 +1,13 @@
 /**
  * Files that are larger than other bodies may be: exports of a vendor, price lists, catalogues. The gateway
- * relays while it reads one, and reads one at a time.
+ * relays while a thread reads one, and reads one of a token at a time.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { allEndpoints } from '../../src/operations/all-endpoints.ts'
+import { smallBodyBytesMax } from '../../src/api/admin/json-body.ts'
 import { fileBodyBytesMax } from '../../src/operations/endpoint.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
 import { createAdminToken, exportCatalogue } from '../support/operations.ts'
@@ -128,19 +129,56 @@ test('a body beyond the bound is refused before it is sent', async () => {
   assert.match(await received(socket, /\r\n\r\nHTTP.*\r\n/), /HTTP\/1\.1 413 /)
 })
 
-test('a second large body waits for its turn with 503, until the first is over', async () => {
+test('a second large body of a token waits for its turn, and others do not', async () => {
   const first = announce(5 * mebibyte)
   await once(first, 'data')
-  const second = await call('reconciliations.create', { ...period, vendor_counts: wideFile })
-  assert.equal(second.status, 503, second.text.slice(0, 200))
-  assert.equal(second.headers['retry-after'], '5')
-  assert.equal(valueOf(second)['code'], 'relay.overloaded')
+  let isAnswered = false
+  const second = call('reconciliations.create', { ...period, vendor_counts: wideFile }).finally(
+    () => (isAnswered = true),
+  )
   // Other requests have small bodies.
   assert.equal((await call('reconciliations.create', period)).status, 200)
+  assert.equal(isAnswered, false)
   first.destroy()
-  await once(first, 'close')
-  let status = 503
-  while (status === 503)
-    ({ status } = await call('reconciliations.create', { ...period, vendor_counts: wideFile }))
-  assert.equal(status, 200)
+  assert.equal((await second).status, 200)
+})
+
+test('the event loop parses no large body, and no file', async () => {
+  const { parse } = JSON
+  let longest = 0
+  JSON.parse = (text: string, reviver?: Parameters<typeof JSON.parse>[1]): unknown => {
+    longest = Math.max(longest, text.length)
+    return parse(text, reviver)
+  }
+  try {
+    const prices = JSON.stringify({ 'large-1': { note: 'x'.repeat(mebibyte) } })
+    await call('prices.import', { text: prices, dry_run: true })
+    await call('reconciliations.create', { ...period, vendor_counts: wideFile })
+  } finally {
+    JSON.parse = parse
+  }
+  assert.ok(longest < smallBodyBytesMax, `${longest} characters`)
+})
+
+test('an export with very many columns or models is refused', async () => {
+  const columns = Array.from({ length: 1_000_000 }, (_, index) => `c${index}`).join(',')
+  const wide = await call('reconciliations.create', { ...period, vendor_counts: `${columns}\n` })
+  assert.equal(wide.status, 400)
+  assert.match(wide.text, /more than 1000 columns/)
+  const rows = Array.from({ length: 20_000 }, (_, index) => `m-${index},1`).join('\n')
+  const long = await call('reconciliations.create', {
+    ...period,
+    vendor_counts: `model,input\n${rows}\n`,
+  })
+  assert.equal(long.status, 400)
+  assert.match(long.text, /more than 10000 models or fields/)
+})
+
+test('a catalogue with very many mistakes shows the first thousand and their number', async () => {
+  const models = Array.from({ length: 3_000 }, (_, index) => `  m-${index}: { vendor: none }\n`)
+  const text = `models:\n${models.join('')}`
+  const answer = await call('catalogue.apply', { text, dry_run: true })
+  const { mistakes, detail } = valueOf(answer) as { mistakes: unknown[]; detail: string }
+  assert.equal(mistakes.length, 1_000)
+  assert.match(detail, /and \d+ more mistakes$/)
 })

@@ -3,12 +3,17 @@
  * with code 0 and the next one finds everything. Processes of their own, real signals.
  */
 import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { eventCount, send, usage } from '../support/http-client.ts'
 import { hasEnd, hasTerminalEvent, isErrorEvent } from '../support/answers.ts'
+import { eventually } from '../support/eventually.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { createAdminToken } from '../support/operations.ts'
 import {
   assertClean,
   byValue,
@@ -252,5 +257,42 @@ test('refuses a request whose key is still being looked up', async () => {
   } finally {
     await gateway.close()
     await server.close()
+  }
+})
+
+/** As the operating system shows them: at most 15 letters. */
+function threadNames(pid: number): readonly string[] {
+  const folder = `/proc/${pid}/task`
+  return readdirSync(folder).map((id) => {
+    const path = join(folder, id, 'comm')
+    // A thread may end between the two reads.
+    return existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
+  })
+}
+
+test("an operator's file that takes long keeps no process from ending", async () => {
+  const setup = await scenario({ process: 'own' })
+  try {
+    const gateway = await setup.start()
+    const { secret } = await createAdminToken(setup.context, { name: 'files' })
+    const day = new Date().toISOString().slice(0, 10)
+    // Reading so many rows takes seconds.
+    const rows = `${day},large-1,1\n`.repeat(300_000)
+    const vendor_counts = `usage_date_utc,model_version,usage_output_tokens\n${rows}`
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ channel: 'all', from: day, to: day, vendor_counts })
+    const refused = assert.rejects(
+      send(`${gateway.adminUrl}/admin/v1/reconciliations`, { method: 'POST', headers, body }),
+    )
+    await eventually(
+      'a thread reads the file',
+      () => nextTurn(threadNames(gateway.pid)),
+      (names) => names.includes('large-call-thre'),
+    )
+    gateway.signal('SIGTERM')
+    assert.equal(await gateway.ended, 0)
+    await refused
+  } finally {
+    await setup.close()
   }
 })

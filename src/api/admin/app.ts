@@ -17,14 +17,18 @@ import type {
 } from '../../operations/endpoint.ts'
 import { allEndpoints, allFeeds, allFiles, allStreams } from '../../operations/all-endpoints.ts'
 import type { EventFeed } from '../../operations/events/feed.ts'
-import { RepeatedRequest } from '../../operations/once.ts'
 import { refusalOfInput, type OperationContext } from '../../operations/operation.ts'
+import { toThread } from '../../operations/thread-context.ts'
 import type { Site } from '../web/site.ts'
 import { openEventStream } from './event-streams.ts'
-import { contextOf, etagOf, refusalOfKey, refusalOfMatch } from './change.ts'
+import { performCall, type CallAnswer, type CallHeaders } from './call.ts'
+import { refusalOfMatch } from './change.ts'
 import { addConsole } from './console.ts'
 import { headersOfDownload, sendDownload } from './download.ts'
-import { placesOf, readInput, type Row } from './input.ts'
+import { FileTurns } from './file-turns.ts'
+import { parseInput, placesOf, readInput, targetOf, type PlacedRow, type Row } from './input.ts'
+import { receiveBody, smallBodyBytesMax } from './json-body.ts'
+import { callLarge } from './large-call.ts'
 import { buildDocument } from './openapi.ts'
 import { pagePolicy, printReferencePage } from './reference-page.ts'
 import {
@@ -39,6 +43,8 @@ import { signIn } from './sign-in.ts'
 import { Streams, type StreamParts, type StreamQuestion } from './stream.ts'
 
 export interface AdminParts extends StreamParts, SessionCallParts {
+  /** The `store` setting. */
+  readonly store: string
   /** Returns the metrics in the form that `metricsType` names. */
   readonly readMetrics: () => Promise<string>
   readonly metricsType: string
@@ -116,6 +122,7 @@ function addReference(app: Hono<Environment>): void {
 function addRows(app: Hono<Environment>, parts: AdminParts): void {
   const methods = new Map<string, string[]>()
   const streams = new Streams(parts)
+  const turns = new FileTurns()
   for (const row of [...allEndpoints, ...allStreams, ...allFiles, ...allFeeds]) {
     const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
     const places = placesOf(row)
@@ -124,15 +131,18 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
       if (!mayAct(role, row.role)) return answerRefusal(request, roleTooLow(row))
       const misplaced = refusalOfMatch(row, request.req.header('if-match'))
       if (misplaced !== undefined) return answerRefusal(request, misplaced)
-      const read = await readInput(request.env, request.req.param(), { row, places })
-      if (read.kind === 'refusal') return answerRefusal(request, read)
-      if ('feed' in row) return answerFeed(request, { row, input: read.input }, parts)
       const context = {
         ...parts.operations,
         actor: tokenId,
         ...(session !== undefined && { session: session.idHash }),
         hidesSealed: role !== 'owner',
       }
+      const placed = { row, places }
+      if ('operation' in row && row.bodyBytesMax !== undefined)
+        return answerFiles(request, { ...placed, row }, { ...parts, turns, context })
+      const read = await readInput(request.env, request.req.param(), placed)
+      if (read.kind === 'refusal') return answerRefusal(request, read)
+      if ('feed' in row) return answerFeed(request, { row, input: read.input }, parts)
       if ('file' in row)
         return answerFile(request, { row, context, input: read.input }, parts.onFault)
       const written = streamOf(row, read.input)
@@ -160,23 +170,54 @@ async function answerCall(
   context: OperationContext,
   input: Readonly<Record<string, unknown>>,
 ): Promise<Response> {
-  const idempotencyKey = request.req.header('idempotency-key')
-  const wrongKey = row.repeats === undefined ? undefined : refusalOfKey(idempotencyKey)
-  if (wrongKey !== undefined) return answerRefusal(request, wrongKey)
-  const ifMatch = request.req.header('if-match')
-  const status = row.status ?? 200
-  try {
-    const changing = contextOf(context, { row, input, idempotencyKey, ifMatch })
-    const outcome = await row.operation(changing, input)
-    if (outcome.kind === 'refusal') return answerRefusal(request, outcome)
-    if (row.isTagged) request.header('etag', etagOf(row, outcome.value))
-    return request.json(outcome.value, status)
-  } catch (error) {
-    if (!(error instanceof RepeatedRequest)) throw error
-    request.header('idempotency-replayed', 'true')
-    request.header('content-type', 'application/json')
-    return request.body(error.answer, status)
+  return sendAnswer(request, row, await performCall(row, context, input, headersOf(request)))
+}
+
+interface FileParts extends Pick<AdminParts, 'store'> {
+  readonly turns: FileTurns
+  readonly context: OperationContext
+}
+
+/** Answers a call whose body has files: a large one in a thread. */
+async function answerFiles(
+  request: Request,
+  placed: PlacedRow & { readonly row: Endpoint & { readonly bodyBytesMax?: number } },
+  { store, turns, context }: FileParts,
+): Promise<Response> {
+  const { row } = placed
+  const { actor: tokenId } = context
+  const { bodyBytesMax: bytesMax = smallBodyBytesMax } = row
+  const large = { bytesMax, turns, tokenId }
+  const received = await receiveBody(request.env, smallBodyBytesMax, large)
+  if (received.kind === 'refusal') return answerRefusal(request, received)
+  const { bytes } = received
+  const asked = targetOf(request.env, request.req.param())
+  if (bytes.length <= smallBytesMax) {
+    const read = parseInput({ ...asked, bytes }, placed)
+    if (read.kind === 'refusal') return answerRefusal(request, read)
+    return answerCall(request, row, context, read.input)
   }
+  const headers = headersOf(request)
+  const order = { ...asked, rowId: row.id, headers, context: toThread(store, context) }
+  return sendAnswer(request, row, await callLarge(order, bytes, request.env.outgoing))
+}
+
+/** A thread takes longer to start than a file of this size takes to be read. */
+const smallBytesMax = 16_384
+
+function headersOf(request: Request): CallHeaders {
+  return {
+    idempotencyKey: request.req.header('idempotency-key'),
+    ifMatch: request.req.header('if-match'),
+  }
+}
+
+function sendAnswer(request: Request, row: Endpoint, answer: CallAnswer): Response {
+  if (answer.kind === 'refusal') return answerRefusal(request, answer)
+  if (answer.etag !== undefined) request.header('etag', answer.etag)
+  if (answer.isReplayed) request.header('idempotency-replayed', 'true')
+  request.header('content-type', 'application/json')
+  return request.body(answer.text, row.status ?? 200)
 }
 
 function mayAct(role: AdminRole, least: AdminRole): boolean {

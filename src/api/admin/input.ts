@@ -13,7 +13,8 @@ import type {
 } from '../../operations/endpoint.ts'
 import { typeOf } from '../../operations/field.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
-import { readJsonBody, type BodySource } from './json-body.ts'
+import { receiveBody, smallBodyBytesMax, type BodySource } from './json-body.ts'
+import { parseJsonObject } from './json-text.ts'
 
 export type Row = Endpoint | StreamEndpoint | FileEndpoint | FeedEndpoint | SessionCall
 
@@ -56,17 +57,59 @@ export type ReadInput =
   | Refusal
   | OperationRefusal
 
+/** A row with the places of its fields. */
+export interface PlacedRow {
+  readonly row: Row
+  readonly places: Places
+}
+
 /** `path` has the fields of the path, decoded. */
 export async function readInput(
   source: BodySource,
   path: Readonly<Record<string, string>>,
-  { row, places }: { readonly row: Row; readonly places: Places },
+  placed: PlacedRow,
 ): Promise<ReadInput> {
-  const query = readQuery(source.incoming.url ?? '', places.query)
+  const { row } = placed
+  const bytesMax = row.bodyBytesMax ?? smallBodyBytesMax
+  const received = hasBody(row) ? await receiveBody(source, bytesMax) : noBody
+  if (received.kind === 'refusal') return received
+  return parseInput({ ...targetOf(source, path), bytes: received.bytes }, placed)
+}
+
+export const noBody = { kind: 'bytes', bytes: Buffer.from(new ArrayBuffer(0)) } as const
+
+interface TargetFields {
+  /** The request's target, for its query. */
+  readonly target: string
+  readonly path: Readonly<Record<string, string>>
+}
+
+export function targetOf({ incoming }: BodySource, path: TargetFields['path']): TargetFields {
+  return { target: incoming.url ?? '', path }
+}
+
+/** Reads the input of a request whose body is small. */
+export function parseInput(
+  { bytes, ...rest }: TargetFields & { readonly bytes: Buffer },
+  placed: PlacedRow,
+): ReadInput {
+  const body = bytes.length === 0 ? emptyBody : parseJsonObject(bytes)
+  return body.kind === 'refusal' ? body : inputFrom({ ...rest, body: body.value }, placed)
+}
+
+const emptyBody = { kind: 'body', value: {} } as const
+
+/** Reads the input of a request whose body has been parsed. */
+export function inputFrom(
+  {
+    target,
+    path,
+    body: given,
+  }: TargetFields & { readonly body: Readonly<Record<string, unknown>> },
+  { row, places }: PlacedRow,
+): ReadInput {
+  const query = readQuery(target, places.query)
   if (query.kind === 'refusal') return query
-  const body = hasBody(row) ? await readJsonBody(source, row.bodyBytesMax) : emptyBody
-  if (body.kind === 'refusal') return body
-  const given = body.value
   const strangers = Object.keys(given).filter((field) => !places.body.has(field))
   if (strangers.length > 0) return wrongFields(strangers, 'there is no such field in this body')
   const input = { ...given, ...query.fields, ...path }
@@ -74,8 +117,6 @@ export async function readInput(
   if (hidden !== undefined) return wrongFields([hidden], 'must not contain U+0000')
   return { kind: 'input', input: { ...input, ...row.fixed } }
 }
-
-const emptyBody = { kind: 'body', value: {} } as const
 
 type ReadQuery =
   { readonly kind: 'query'; readonly fields: Readonly<Record<string, unknown>> } | OperationRefusal

@@ -1,94 +1,102 @@
 /**
- * Reads the JSON body of a request to the admin API: bounded, and of the right type. A thread parses a large
- * one, so that the gateway relays meanwhile. One large body is under way at a time, because it is in memory
- * several times: as bytes, as text, and as the files in it.
+ * Receives the JSON body of a request to the admin API: bounded, and of the right type. What it says is read
+ * elsewhere, because a large one is not read on the event loop.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { refuse } from '../../base/errors.ts'
-import { runInThread, ThreadMemoryError } from '../../base/thread.ts'
-import { parseJsonObject, type ParsedJson } from './json-text.ts'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import type { FileTurns } from './file-turns.ts'
 
 export interface BodySource {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
 }
 
-const usualBytesMax = 4 * 1_048_576
-/** A thread takes longer to start than a body of this size takes to be parsed. */
-const smallBytesMax = 65_536
-const heapMbMax = 512
+/** Reading one of this size takes a few milliseconds, whatever it says. */
+export const smallBodyBytesMax = 262_144
 
-let isLargeUnderWay = false
+/** How a large body is received; without it there is none. */
+export interface LargeBodies {
+  readonly bytesMax: number
+  readonly turns: FileTurns
+  readonly tokenId: string
+}
 
-const busy = refuse(
-  'relay.overloaded',
-  'Another large body is under way. Try again when it is done.',
-  {
-    'retry-after': '5',
-  },
-)
+export type ReceivedBody = { readonly kind: 'bytes'; readonly bytes: Buffer<ArrayBuffer> } | Refusal
 
-/** No body means an empty object; its content type may be absent. */
-export async function readJsonBody(
+/** No body is empty; its content type may be absent. */
+export async function receiveBody(
   source: BodySource,
-  bytesMax: number = usualBytesMax,
-): Promise<ParsedJson> {
-  const bytes = await readBytes(source, bytesMax)
-  if (bytes === 'busy') return busy
-  if (bytes === 'too_large')
-    return refuse('http.body_too_large', `The body may have at most ${bytesMax} bytes here.`)
+  bytesMax: number,
+  large?: LargeBodies,
+): Promise<ReceivedBody> {
+  const received = await receiveBytes(source, bytesMax, large)
+  if (received.kind === 'refusal') return received
   const { headers } = source.incoming
   const type = headers['content-type']
-  if (bytes.length === 0 && (type === undefined || isJson(type))) return { kind: 'body', value: {} }
+  if (received.bytes.length === 0 && (type === undefined || isJson(type))) return received
   if (!isJson(type) || (headers['content-encoding'] ?? 'identity') !== 'identity')
     return refuse(
       'http.unsupported_media_type',
       'Send the body as content-type: application/json, in UTF-8, without a content-encoding.',
     )
-  return bytes.length <= smallBytesMax ? parseJsonObject(bytes) : parseApart(bytes)
+  return received
 }
 
-async function readBytes(
+async function receiveBytes(
   { incoming, outgoing }: BodySource,
-  bytesMax: number,
-): Promise<Buffer | 'too_large' | 'busy'> {
-  let isLarge = false
-  /** False where another large body is under way; else this one is until its request is answered. */
-  const claim = (): boolean => {
-    if (isLarge) return true
-    // A closed response would never say that it is over.
-    if (isLargeUnderWay || outgoing.closed) return false
-    isLarge = true
-    isLargeUnderWay = true
-    outgoing.once('close', () => {
-      isLargeUnderWay = false
-    })
-    return true
-  }
+  usualBytesMax: number,
+  large: LargeBodies | undefined,
+): Promise<ReceivedBody> {
+  const bytesMax = large?.bytesMax ?? usualBytesMax
+  const tooLarge = refuse(
+    'http.body_too_large',
+    `The body may have at most ${bytesMax} bytes here.`,
+  )
   const announced = Number(incoming.headers['content-length'] ?? 0)
-  if (announced > bytesMax) return 'too_large'
-  if (announced > usualBytesMax && !claim()) return 'busy'
-  const pieces: Buffer[] = []
-  let length = 0
-  for await (const piece of incoming as AsyncIterable<Buffer>) {
-    length += piece.length
-    if (length > bytesMax) return 'too_large'
-    if (length > usualBytesMax && !claim()) return 'busy'
-    pieces.push(piece)
+  if (announced > bytesMax) return tooLarge
+  let hasTurn = false
+  const takeTurn = async (): Promise<Refusal | undefined> => {
+    if (hasTurn || large === undefined) return undefined
+    hasTurn = true
+    return large.turns.take(large.tokenId, outgoing)
   }
-  return Buffer.concat(pieces)
+  const busy = announced > usualBytesMax ? await takeTurn() : undefined
+  if (busy !== undefined) return busy
+  const body = new GrowingBytes(announced)
+  for await (const piece of incoming as AsyncIterable<Buffer>) {
+    if (body.length + piece.length > bytesMax) return tooLarge
+    const late = body.length + piece.length > usualBytesMax ? await takeTurn() : undefined
+    if (late !== undefined) return late
+    body.add(piece)
+  }
+  return { kind: 'bytes', bytes: body.taken() }
+}
+
+/** Bytes in one piece of memory, which no other data shares: it can move to a thread. */
+class GrowingBytes {
+  #buffer: Buffer<ArrayBuffer>
+  length = 0
+
+  constructor(expected: number) {
+    this.#buffer = Buffer.from(new ArrayBuffer(expected))
+  }
+
+  add(piece: Buffer): void {
+    const needed = this.length + piece.length
+    if (needed > this.#buffer.length) {
+      const grown = Buffer.from(new ArrayBuffer(Math.max(needed, 2 * this.#buffer.length)))
+      this.#buffer.copy(grown)
+      this.#buffer = grown
+    }
+    piece.copy(this.#buffer, this.length)
+    this.length = needed
+  }
+
+  taken(): Buffer<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.length)
+  }
 }
 
 function isJson(type: string | undefined): boolean {
   return /^application\/json *(; *charset="?utf-8"? *)?$/i.test(type ?? '')
-}
-
-async function parseApart(bytes: Buffer): Promise<ParsedJson> {
-  try {
-    const url = new URL('./json-thread.ts', import.meta.url)
-    return await runInThread<ParsedJson>(url, { order: bytes, heapMbMax })
-  } catch (error) {
-    if (!(error instanceof ThreadMemoryError)) throw error
-    return refuse('http.body_too_large', `The body needs more than ${heapMbMax} MB of memory.`)
-  }
 }

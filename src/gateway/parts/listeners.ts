@@ -118,6 +118,7 @@ function adminParts(opening: Opening, below: Below, clients: Listener): AdminPar
     events: operators.events,
     site,
     operations: operators.operations,
+    store: opening.config.store,
     addressOf: ({ socket, rawHeaders }) =>
       addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
     openStore: money.openAnother,

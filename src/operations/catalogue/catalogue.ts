@@ -33,7 +33,7 @@ import {
   type DemoAccess,
 } from './demo.ts'
 import type { Mistake } from './document.ts'
-import type { CatalogueFile, SecretKey } from './file.ts'
+import { readCatalogueFile, type CatalogueFile, type SecretKey } from './file.ts'
 import { findMissingLimits } from './missing-limits.ts'
 import {
   appliedKind,
@@ -45,7 +45,6 @@ import {
 import { currentPrices, readVersions } from '../prices/versions.ts'
 import { inFileOrder, type Catalogue } from './review.ts'
 import { invalidFile, noInput, operation, type OperationContext } from '../operation.ts'
-import { readFile } from '../read-file.ts'
 
 const applyInput = z.strictObject({
   text: z.string().describe('The catalogue file (YAML).'),
@@ -65,7 +64,7 @@ export type ApplyResult = Answer<typeof appliedForm>
 export const applyCatalogue = operation(
   { input: applyInput, answer: appliedForm },
   async (context, { text, dry_run: isDryRun }) => {
-    const file = await readFile('catalogue', text)
+    const file = readCatalogueFile(text)
     if (file.kind === 'mistakes') throw hasMistakes(file.list)
     // A dry run writes nothing, so it takes no lock.
     if (isDryRun)
@@ -124,11 +123,16 @@ function prepare(
   return { plan, result: { kind, diff, notes } }
 }
 
-function hasMistakes(list: readonly Mistake[]): Error {
+/** As many as somebody may want to read. */
+const mistakesMax = 1_000
+
+function hasMistakes(all: readonly Mistake[]): Error {
+  const list = all.slice(0, mistakesMax)
   const lines = list.map(
     ({ line, column, path, message }) =>
       `line ${line}, column ${column}: ${path === '' ? '' : `${path}: `}${message}`,
   )
+  if (all.length > list.length) lines.push(`and ${all.length - list.length} more mistakes`)
   return invalidFile(
     `Nothing was applied, because the file has mistakes:\n${lines.join('\n')}`,
     list,

@@ -39,8 +39,7 @@ import {
   timeText,
   type OperationContext,
 } from '../operation.ts'
-import { readFile } from '../read-file.ts'
-import { pricesOf, type ListedModel, type PriceList } from './community-list.ts'
+import { pricesOf, readPriceList, type ListedModel, type PriceList } from './community-list.ts'
 import { factsOf } from './listed-facts.ts'
 
 const importInput = z.strictObject({
@@ -101,7 +100,7 @@ export const importPrices = operation(
     const { valid_from: validFromMs } = given
     if (validFromMs !== undefined && validFromMs < nowMs)
       throw invalidField('valid_from', 'must not be in the past')
-    const list = await readFile('priceList', given.text)
+    const list = readPriceList(given.text)
     if (typeof list === 'string') throw invalid(`The file is not a price list: ${list}.`)
     return context.database.transact(async (transaction) => {
       const catalogue = await readCatalogue(transaction)

@@ -22,9 +22,9 @@ import { moment, type Answer } from '../answer-forms.ts'
 import { recordAction } from '../actions.ts'
 import { fromTime, note, printableText, untilTime } from '../input.ts'
 import { invalid, invalidField, notFound, operation, timeText } from '../operation.ts'
-import { readFile } from '../read-file.ts'
 import { readUncleanStops, uncleanStopForm } from '../unclean-stops.ts'
 import { comparisonShape, compareSums, resultOf } from './comparison.ts'
+import { readVendorCounts } from './vendor-counts.ts'
 
 const namedFile = z.strictObject({ name: printableText(256, 1), text: z.string() })
 
@@ -77,7 +77,7 @@ export const reconcileChannel = operation(
     if (accept && files.length === 0)
       throw invalidField('accept', "needs the vendor's files; their result is what you accept")
     const texts = files.map((file) => (typeof file === 'string' ? file : file.text))
-    const vendor = await readFile('vendorCounts', texts, { fromMs: from, toMs: to })
+    const vendor = readVendorCounts(texts, { fromMs: from, toMs: to })
     if (typeof vendor === 'string') throw invalid(`The vendor's counts cannot be read: ${vendor}.`)
     const nowMs = await readStoreTime(context.database, context.clock)
     const found = await context.database.snapshot(async (snapshot) => {

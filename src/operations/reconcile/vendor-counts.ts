@@ -118,6 +118,8 @@ export function readVendorCounts(texts: readonly string[], period: Bucket): Vend
       const read = readRow(row)
       if (typeof read === 'string') return `${place}${row.title}: ${read}`
       for (const name of read.notCompared) notCompared.add(name)
+      if (notCompared.size > namesMax || byModel.size > namesMax)
+        return `${place}there are more than ${namesMax} models or fields`
       if (where === 'outside') rowsOutside++
       else if (!isEmpty(read))
         byModel.set(read.model, addVendorCounts([byModel.get(read.model) ?? noCounts, read]))
@@ -151,6 +153,9 @@ export function addVendorCounts(counts: readonly VendorSums[]): VendorSums {
   }
   return { figures, costPicos }
 }
+
+/** Of models, and of fields that are not compared. */
+const namesMax = 10_000
 
 interface ReadRow extends VendorCounts {
   readonly notCompared: readonly string[]

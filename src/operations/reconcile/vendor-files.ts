@@ -180,6 +180,9 @@ function flatten(row: Fields, path = ''): Fields {
   return flat
 }
 
+/** No export has so many, and the time to read one grows with their square. */
+const columnsMax = 1_000
+
 function readCsv(text: string): VendorFile | string {
   let lines: string[][]
   try {
@@ -189,6 +192,7 @@ function readCsv(text: string): VendorFile | string {
   }
   const [heading, ...cells] = lines
   if (heading === undefined) return 'the file is empty'
+  if (heading.length > columnsMax) return `it has more than ${columnsMax} columns`
   const twice = heading.find((name, column) => heading.indexOf(name) < column)
   if (twice !== undefined) return `column ${twice} is in the heading twice`
   const short = cells.findIndex((row) => row.length !== heading.length)
