@@ -10,7 +10,7 @@ import { ensureDebianPackages } from './debian-packages.mjs'
 import { makeFolderInMemory } from './memory-folder.mjs'
 import { ensureInstalled } from './packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
-import { quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
+import { groupsOf, quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
 import { readDurations, TestResults } from './test-results.mjs'
 
 const words = process.argv.slice(2)
@@ -21,12 +21,9 @@ const results = new TestResults()
 const programOptions = ['--production', '--strict', '--include', 'files,dependencies,unlisted']
 // Stores on a disk would spend much of their time in waiting for it.
 const inMemory = makeFolderInMemory()
-// More files at once than cores: most of them wait now and then for a process or a lease.
-const largerTests = {
-  name: 'larger tests',
-  options: ['--test-concurrency=3'],
-  env: inMemory === undefined ? {} : { TMPDIR: inMemory },
-}
+const largerTests = inMemory === undefined ? {} : { TMPDIR: inMemory }
+/** More groups at once than cores: most of them wait now and then for a process or a lease. */
+const groupsAtOnce = 3
 
 if (tier === 'all') {
   ensureInstalled(join(root, 'test', 'clients'), 'development')
@@ -37,12 +34,12 @@ if (tier === 'all') {
 }
 
 if (chosen.length > 0) {
-  await runTests(chosen, largerTests)
+  await runInGroups(chosen)
 } else {
   await Promise.all([runChecks(), runUnitTests()])
   // Tests with stores and processes take minutes; they say little while the types are wrong.
   if (tier !== 'check' && results.failedCount === 0)
-    await runTests(tier === 'quick' ? quickTestFiles() : wholeTestFiles(), largerTests)
+    await runInGroups(tier === 'quick' ? quickTestFiles() : wholeTestFiles())
 }
 if (inMemory !== undefined) rmSync(inMemory, { recursive: true, force: true })
 results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
@@ -108,26 +105,36 @@ async function runCheck([name, command, ...commandArguments]) {
 
 /** All in one process: most of their time would be its start. */
 function runUnitTests() {
-  return runTests(unitTestFiles(), {
+  return runTests({
     name: 'unit tests',
     part: 'unit tests',
-    options: ['--test-isolation=none'],
+    words: ['--test', '--test-isolation=none', ...unitTestFiles()],
   })
 }
 
-/** The slowest files first, so that none is still running alone at the end. */
-async function runTests(files, { name, part, options, env = {} }) {
-  const testRun = results.startRun(name, part)
+/** Groups of files, one process for each group. The slowest first, so that none runs alone at the end. */
+async function runInGroups(files) {
   const durations = readDurations()
-  const expectedMs = (file) => durations[file] ?? Number.MAX_SAFE_INTEGER
+  const expectedMs = (group) =>
+    group.reduce((sum, file) => sum + (durations[file] ?? Number.MAX_SAFE_INTEGER), 0)
+  const groups = groupsOf(files).toSorted((left, right) => expectedMs(right) - expectedMs(left))
+  const runner = join(root, 'scripts', 'test-group.mjs')
+  await Promise.all(
+    Array.from({ length: groupsAtOnce }, async () => {
+      for (let group = groups.shift(); group !== undefined; group = groups.shift())
+        await runTests({ name: group.join(' '), words: [runner, ...group], env: largerTests })
+    }),
+  )
+}
+
+async function runTests({ name, part, words, env = {} }) {
+  const testRun = results.startRun(name, part)
   const code = await runNode(
     [
-      '--test',
       '--test-timeout=1200000',
       `--test-reporter=${join(root, 'test', 'support', 'reporter.mjs')}`,
       '--test-reporter-destination=stdout',
-      ...options,
-      ...files.toSorted((left, right) => expectedMs(right) - expectedMs(left)),
+      ...words,
     ],
     {
       onOutput: testRun.read,

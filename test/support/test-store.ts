@@ -11,13 +11,19 @@ import { startPostgres } from './postgres.ts'
 /** Makes an empty store and tells where it is, as settings are written. */
 type NewStore = (folder: string) => Promise<string>
 
-let isServer = false
-let newStore: NewStore = (folder) => Promise.resolve(`sqlite:${join(folder, 'turnpike.db')}`)
+const newFile: NewStore = (folder) => Promise.resolve(`sqlite:${join(folder, 'turnpike.db')}`)
 
-/** From here on every store of this test process is a database of one new server. */
+let isServer = false
+let newStore = newFile
+
+/** From here to the end of the test file every store is a database of one new server. */
 export async function useStoresOnPostgres(): Promise<void> {
   const server = await startPostgres()
-  after(() => server.close())
+  after(async () => {
+    isServer = false
+    newStore = newFile
+    await server.close()
+  })
   newStore = () => server.createDatabase()
   isServer = true
 }
