@@ -7,9 +7,9 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
-import { makeFolderInMemory } from './memory-folder.mjs'
 import { ensureInstalled } from './packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
+import { makeTemporaryFolder } from './temporary-folder.mjs'
 import { groupsOf, quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
 import { readDurations, TestResults } from './test-results.mjs'
 
@@ -20,8 +20,8 @@ const startedMs = performance.now()
 const results = new TestResults()
 const programOptions = ['--production', '--strict', '--include', 'files,dependencies,unlisted']
 // Stores on a disk would spend much of their time in waiting for it.
-const inMemory = makeFolderInMemory()
-const largerTests = inMemory === undefined ? {} : { TMPDIR: inMemory }
+const temporary = makeTemporaryFolder()
+const largerTests = { TMPDIR: temporary, TURNPIKE_TEST_FOLDER: temporary }
 /** More groups at once than cores: most of them wait now and then for a process or a lease. */
 const groupsAtOnce = 3
 
@@ -41,7 +41,7 @@ if (chosen.length > 0) {
   if (tier !== 'check' && results.failedCount === 0)
     await runInGroups(tier === 'quick' ? quickTestFiles() : wholeTestFiles())
 }
-if (inMemory !== undefined) rmSync(inMemory, { recursive: true, force: true })
+rmSync(temporary, { recursive: true, force: true })
 results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
 process.exitCode = results.failedCount === 0 ? 0 : 1
 

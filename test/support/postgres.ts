@@ -10,9 +10,12 @@ import { chown, mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openStore } from '../../src/storage/open.ts'
 import { gather } from './gather.ts'
 import {
   findPostgresPrograms,
+  makeDataFolder,
   postgresEnvironment,
   runPostgresProgram,
   unprivilegedAccount,
@@ -46,6 +49,8 @@ export interface PostgresServer {
   readonly password: string
   /** A new empty database; resolves with its URL. The role owns the database and is no superuser. */
   createDatabase(): Promise<string>
+  /** The same with an empty store: a copy of a database in which the schema was made once. */
+  createStore(): Promise<string>
   /** The URL of a database of this server. */
   urlOf(database: string): string
   /** One statement as superuser, through psql: rows as lines, columns parted by `|`. */
@@ -133,6 +138,7 @@ class Server implements PostgresServer {
   #settings: ServerSettings = {}
   #process: ServerProcess | undefined
   #databaseCount = 0
+  #emptyStore: Promise<string> | undefined
 
   constructor(folder: string, watch: ChildProcess, options: PostgresOptions) {
     this.folder = folder
@@ -151,25 +157,13 @@ class Server implements PostgresServer {
 
   async initialise(): Promise<void> {
     const { standbyOf, settings = {} } = this.#options
-    await (standbyOf === undefined ? this.#initdb() : this.#copy(standbyOf))
+    await (standbyOf === undefined ? makeDataFolder(this.#data) : this.#copy(standbyOf))
     await this.#startOnFreePort(settings)
-    if (standbyOf === undefined)
-      for (const role of [turnpikeRole, `${replicationRole} REPLICATION`])
-        await this.run(`CREATE ROLE ${role} LOGIN PASSWORD '${this.password}'`)
-  }
-
-  async #initdb(): Promise<void> {
-    await runPostgresProgram('initdb', [
-      `--pgdata=${this.#data}`,
-      '--username=postgres',
-      '--auth-local=trust',
-      '--auth-host=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale=C',
-      '--no-instructions',
-      // The new files need not survive a power cut before the test begins; the server itself syncs.
-      '--no-sync',
-    ])
+    if (standbyOf !== undefined) return
+    const roles = [turnpikeRole, `${replicationRole} REPLICATION`]
+    await this.run(
+      roles.map((role) => `CREATE ROLE ${role} LOGIN PASSWORD '${this.password}'`).join(';'),
+    )
   }
 
   async #copy({ primary, name, port }: StandbyOptions): Promise<void> {
@@ -197,9 +191,27 @@ class Server implements PostgresServer {
     }
   }
 
-  async createDatabase(): Promise<string> {
+  createDatabase(): Promise<string> {
+    return this.#createFrom('template1')
+  }
+
+  async createStore(): Promise<string> {
+    this.#emptyStore ??= this.#makeEmptyStore()
+    return this.#createFrom(await this.#emptyStore)
+  }
+
+  /** Returns the name of the database that has the schema and nothing else. */
+  async #makeEmptyStore(): Promise<string> {
+    const url = await this.createDatabase()
+    const database = await openStore(url)
+    await migrate(database)
+    await database.close()
+    return new URL(url).pathname.slice(1)
+  }
+
+  async #createFrom(template: string): Promise<string> {
     const name = `turnpike_${++this.#databaseCount}`
-    await this.run(`CREATE DATABASE ${name} OWNER ${turnpikeRole}`)
+    await this.run(`CREATE DATABASE ${name} OWNER ${turnpikeRole} TEMPLATE ${template}`)
     return this.urlOf(name)
   }
 

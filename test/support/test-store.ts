@@ -24,7 +24,7 @@ export async function useStoresOnPostgres(): Promise<void> {
     newStore = newFile
     await server.close()
   })
-  newStore = () => server.createDatabase()
+  newStore = () => server.createStore()
   isServer = true
 }
 
