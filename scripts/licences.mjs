@@ -1,7 +1,8 @@
 /**
- * `npm run licences`: checks the lock file and the licences of all packages, and prints them: those that the gateway
- * runs on, those in the console's scripts, and by licence those for development. `--folder` names another folder.
- * A release has the licence file of each package, and `console/built/licences.md` has those of the console.
+ * `node scripts/run.mjs licences`: checks the lock file and the licences of all packages, and prints them: those
+ * that the gateway runs on, those in the console's scripts, and by licence those for development. `--folder` names
+ * another folder. A release has the licence file of each package, and `console/built/licences.md` has those of the
+ * console.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * `npm run release:notes -- VERSION`: prints the section of CHANGELOG.md for a version, without one the
+ * `node scripts/release-notes.mjs VERSION`: prints the section of CHANGELOG.md for a version, without one the
  * unreleased section. A second word names another file.
  */
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
  * Relay and ledger under random schedules of requests, leaving clients, failing vendors, a failing
  * disk and kills of the process, each schedule decided by its seed. TURNPIKE_TEST_SEEDS sets how many
- * (`npm run test:simulation` runs many), TURNPIKE_TEST_SEED=7 repeats one and tells its story.
+ * (`npm run test:sim -- --money` runs many), TURNPIKE_TEST_SEED=7 repeats one and tells its story.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
