@@ -4,6 +4,7 @@
  * `npm run test:quick` (`--quick`): the same checks, unit tests, and a core of the larger tests on SQLite.
  * `npm run check` (`--check`): checks and unit tests; what a change must pass before a commit.
  */
+import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
@@ -80,19 +81,36 @@ async function runChecks() {
   const lintOptions =
     tier === 'all' ? [] : ['--ignore-pattern=test/clients', '--ignore-pattern=/console']
   const unusedInConsole = ['knip', '--no-progress', '--directory', 'console']
+  const formatted = tier === 'all' ? ['.'] : ['--ignore-unknown', 'package.json', ...changedFiles()]
   await Promise.all(
     [
       ['types', 'tsc', '-p', '.', ...incremental('types.tsbuildinfo')],
       ...(tier === 'all' ? separateTypes : []),
       ['lint', 'oxlint', '--type-aware', '--quiet', ...lintOptions, '.'],
-      ['format', 'prettier', '--check', '--log-level', 'warn', ...formatCache, '.'],
+      ['format', 'prettier', '--check', '--log-level', 'warn', ...formatCache, ...formatted],
       ['unused code', 'knip', '--no-progress'],
-      // The program alone, without tests: it may import no development package.
-      ...(tier === 'all' ? [['unused code of the console', ...unusedInConsole]] : []),
-      ['unused files of the program', 'knip', '--no-progress', ...programOptions],
+      ...(tier === 'all'
+        ? [
+            ['unused code of the console', ...unusedInConsole],
+            // The program alone, without tests: it may import no development package.
+            ['unused files of the program', 'knip', '--no-progress', ...programOptions],
+          ]
+        : []),
       ['structure', 'node', join('scripts', 'structure.mjs')],
     ].map(runCheck),
   )
+}
+
+/** Files that differ from the branch that this one follows, or from its last commit where it follows none. */
+function changedFiles() {
+  const git = (...words) => {
+    const { status, stdout } = spawnSync('git', words, { cwd: root, encoding: 'utf8' })
+    return status === 0 ? stdout.split('\0').filter(Boolean) : undefined
+  }
+  const changed = ['diff', '--name-only', '--diff-filter=d', '-z', '--merge-base']
+  const known = git(...changed, '@{upstream}') ?? git(...changed, 'HEAD')
+  const added = git('ls-files', '--others', '--exclude-standard', '-z')
+  return known === undefined || added === undefined ? ['.'] : [...known, ...added]
 }
 
 async function runCheck([name, command, ...commandArguments]) {

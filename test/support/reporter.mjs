@@ -19,7 +19,8 @@ function* simplify({ type, data }) {
   const file = data.file === undefined ? '?' : relative(process.cwd(), data.file)
   const durationMs = details?.duration_ms ?? 0
   const failure = failureOf(type, data)
-  if (file === groupRunner) yield { kind: 'file', file: name, durationMs, failure }
+  if (file === groupRunner)
+    yield { kind: 'file', file: name, name: 'the file', durationMs, failure }
   else {
     const kind = details?.type === 'suite' ? 'suite' : 'test'
     yield { kind, file, name, durationMs: nesting === 0 ? durationMs : 0, failure }
