@@ -76,7 +76,7 @@ export async function readInput(
   return parseInput({ ...targetOf(source, path), bytes: received.bytes }, placed)
 }
 
-export const noBody = { kind: 'bytes', bytes: Buffer.from(new ArrayBuffer(0)) } as const
+const noBody = { kind: 'bytes', bytes: Buffer.from(new ArrayBuffer(0)) } as const
 
 interface TargetFields {
   /** The request's target, for its query. */
