@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadConfig } from '../src/settings/read.ts'
-import type { Alert } from '../src/operations/alerts/alert-kind.ts'
+import type { Notice } from '../src/operations/alerts/alert-kind.ts'
 import { webhookBody } from '../src/operations/alerts/message.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -102,20 +102,25 @@ test('the settings that pages show are valid', () => {
 test('the message of an alert in docs/alerts.md has the fields of a real one', () => {
   const [sample] = samplesOf('docs/alerts.md').filter(({ language }) => language === 'json')
   const shown = JSON.parse(sample?.text ?? '') as Message
-  const alert: Alert = {
-    id: shown.data['id'] ?? '',
-    kind: 'account.balance_low',
+  const kind = 'account.balance_low'
+  const notice: Notice = {
+    alertId: shown.data['id'] ?? '',
+    event: 'firing',
+    type: kind,
     severity: 'warning',
-    subject: shown.data['subject'] ?? '',
-    title: shown.data['title'] ?? '',
-    text: shown.data['text'] ?? '',
-    facts: { account: 'acme', balance_usd: '4.2', alert_below_usd: '5' },
+    condition: {
+      kind,
+      subject: shown.data['subject'] ?? '',
+      title: shown.data['title'] ?? '',
+      text: shown.data['text'] ?? '',
+      facts: { account: 'acme', balance_usd: '4.2', alert_below_usd: '5' },
+    },
+    includes: ['Balance of acme lasts about 9 h'],
     firedAtMs: Date.parse(shown.data['fired_at'] ?? ''),
-    resolvedAtMs: undefined,
+    atMs: Date.parse(shown.timestamp),
   }
-  const createdAtMs = Date.parse(shown.timestamp)
   const id = shown.data['message_id'] ?? ''
-  const body = webhookBody({ id, createdAtMs, alert, event: 'firing', region: 'eu-1' })
+  const body = webhookBody({ id, recipient: '', notice, region: 'eu-1' })
   assert.deepEqual(JSON.parse(body), shown)
 })
 

@@ -167,5 +167,6 @@ export const exampleNames = {
   channel: 'alpha-main',
   request: 'ex_exampleofarequest',
   target: 'ops',
+  alert: 'alr_exampleofanalert',
   audit: 'aud_exampleofanaudit',
 } as const

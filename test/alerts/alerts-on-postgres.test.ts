@@ -1,7 +1,8 @@
-/** The deliveries, the targets and the secrets of alerts on PostgreSQL. */
+/** The deliveries, the targets, the secrets and the grouping of alerts on PostgreSQL. */
 import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
 await import('./deliveries.test.ts')
 await import('./targets.test.ts')
 await import('./secrets.test.ts')
+await import('./grouping.test.ts')

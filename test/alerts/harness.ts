@@ -13,7 +13,7 @@ import { createOutgoingPost } from '../../src/http/client/outgoing-post.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { Alerting, type AlertingOptions } from '../../src/operations/alerts/alerting.ts'
 import type { Finding } from '../../src/operations/alerts/alert-kind.ts'
-import { applyObservation, readFiring } from '../../src/operations/alerts/raise.ts'
+import { applyObservation } from '../../src/operations/alerts/raise.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
@@ -79,9 +79,9 @@ export interface AlertBench {
   /** Starts a node; with the lease unless `hasLease` says no. */
   node(options?: Partial<AlertingOptions>): Alerting
   /** Adds a webhook target; returns its secret. */
-  addWebhook(name: string, url: string, filters?: object): Promise<string>
-  /** The conditions of this kind that hold now are these subjects. */
-  observe(kind: Finding['kind'], subjects: readonly string[]): Promise<void>
+  addWebhook(name: string, url: string, fields?: object): Promise<string>
+  /** The conditions of this kind that hold now; a channel of the same name is the cause, or the one given. */
+  observe(kind: Finding['kind'], subjects: readonly string[], channel?: string): Promise<void>
   /**
    * Time passes in steps of a second; after each, the nodes have done what they do then. `isHanging`: what
    * they send has no answer yet.
@@ -127,35 +127,31 @@ export async function openBench(startAt = '2026-11-21T12:00:00Z'): Promise<Alert
         readTime: () => clock.now(),
         runOutWithinMs: 86_400_000,
         backupMaxAgeMs: undefined,
-        onAlert: () => undefined,
+        onNotice: () => undefined,
         onBalances: () => undefined,
         onWaiting: () => undefined,
         onAttempt: () => undefined,
         onError: (error) => faults.push(error),
         ...options,
       }),
-    async addWebhook(name, url, filters = {}) {
-      const input = { name, format: 'webhook', address: url, ...filters }
+    async addWebhook(name, url, fields = {}) {
+      const input = { name, format: 'webhook', address: url, ...fields }
       const made = valueOf(await alertEndpoints.create.operation(context, input)) as {
         readonly secret: string
       }
       return made.secret
     },
-    async observe(kind, subjects) {
+    async observe(kind, subjects, channel) {
       const findings = subjects.map((subject) => ({
         kind,
         subject,
-        channel: subject,
+        channel: channel ?? subject,
         title: `${kind} of ${subject}`,
         text: 'Look at it.',
         facts: { subject },
       }))
-      const firing = await readFiring(database)
-      await applyObservation(
-        { database, onAlert: () => undefined },
-        { kinds: [kind], findings, firing },
-        clock.now(),
-      )
+      const options = { database, onNotice: () => undefined }
+      await applyObservation(options, { kinds: [kind], findings }, clock.now())
     },
     async pass(seconds, nodes, isHanging = false) {
       for (let passed = 0; passed < seconds; passed++) {

@@ -78,23 +78,3 @@ test('neither log nor list nor store shows a secret', async () => {
   const texts = JSON.stringify([actions, shown, rows.map((row) => Object.values(row).map(String))])
   assert.ok(!texts.includes(secret.slice('whsec_'.length)))
 })
-
-test('two changes of a target at the same moment both stay, and its secret too', async () => {
-  const secret = await bench.addWebhook('pager', `${receiver.url}/before`)
-  const node = bench.node()
-  for (let round = 0; round < 4; round++) {
-    const path = `/hook/${round}`
-    const change = (fields: object): Promise<unknown> =>
-      alertEndpoints.change.operation(bench.context, { target: 'pager', ...fields }).then(valueOf)
-    await Promise.all([
-      change({ address: new URL(path, receiver.url).href }),
-      change({ kinds: ['channel.off', 'channel.no_credit'].slice(round % 2) }),
-    ])
-    await bench.observe(round % 2 === 0 ? 'channel.off' : 'channel.no_credit', [`main-${round}`])
-    await bench.pass(2, [node])
-    const message = receiver.received.findLast(({ body }) => body.includes(`main-${round}`))
-    assert.equal(message?.path, path)
-    assert.ok(isSignedWith(secret, message))
-  }
-  await node.close()
-})

@@ -32,9 +32,13 @@ test('store.outage: the PostgreSQL server ends and starts again', async () => {
   }
   const ask = async () => (await gateway.ask({ format: 'messages', isStream: false })).status
   try {
-    const target = { name: 'pager', format: 'webhook', address: receiver.url }
-    const only = { kinds: ['store.outage'] }
-    valueOf(await alertEndpoints.create.operation(gateway.context, { ...target, ...only }))
+    const target = {
+      name: 'pager',
+      format: 'webhook',
+      address: receiver.url,
+      min_severity: 'critical',
+    }
+    valueOf(await alertEndpoints.create.operation(gateway.context, target))
     await look()
     await server.stop('immediate')
     await eventually('a refused request', ask, (status) => status === 503)

@@ -10,7 +10,9 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { eventFeeds } from '../../src/operations/events/endpoints.ts'
 import { listenersMax } from '../../src/operations/events/feed.ts'
 import { watchedLists, watchLists, type WatchedList } from '../../src/operations/events/lists.ts'
+import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
+import { valueOf } from '../../src/operations/operation.ts'
 import { runOf, saveRun } from '../../src/operations/store/audit-runs.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
@@ -71,16 +73,12 @@ const changes: Readonly<Record<WatchedList, () => Promise<unknown>>> = {
   catalogue: () => gateway.context.database.query('UPDATE channel SET weight = weight + 1'),
 }
 
+/** Of a kind that no look of the gateway ends. */
 function raiseAlert(database: Database): Promise<void> {
-  const finding = {
-    kind: 'backup.too_old',
-    subject: '',
-    title: 'There is no backup',
-    text: 'Make one.',
-    facts: { hours: null },
-  } as const
-  const observation = { kinds: ['backup.too_old'], findings: [finding], firing: [] } as const
-  return applyObservation({ database, onAlert: () => undefined }, observation, Date.now())
+  const about = { subject: 'node', title: 'No store', text: 'Look at it.', facts: {} }
+  const finding = { kind: 'store.outage', ...about } as const
+  const observation = { kinds: [finding.kind], findings: [finding] }
+  return applyObservation({ database, onNotice: () => undefined }, observation, Date.now())
 }
 
 function saveFailedAudit(database: Database): Promise<unknown> {
@@ -107,11 +105,21 @@ describe('a watch of the lists', () => {
     await eventually('the refusal', findChanged, (found) => found.includes('requests'))
   })
 
-  test('finds that an alert was resolved', async () => {
+  test('finds that an alert is acknowledged, and that it is over', async () => {
     const { database } = gateway.context
+    await raiseAlert(database)
     const findChanged = await watchLists(database)
-    await database.query('UPDATE alert SET resolved_at_ms = $1', [Date.now()])
-    await eventually('the end of the alert', findChanged, (found) => found.includes('alerts'))
+    const { items } = valueOf(
+      await alertEndpoints.firing.operation(gateway.context, { limit: 100 }),
+    )
+    const alert = items.find(({ kind }) => kind === 'store.outage')?.id
+    valueOf(await alertEndpoints.acknowledge.operation(gateway.context, { alert }))
+    await eventually('that it is acknowledged', findChanged, (found) => found.includes('alerts'))
+    // A change is told once more after it was seen.
+    await findChanged()
+    const observation = { kinds: ['store.outage'], findings: [] } as const
+    await applyObservation({ database, onNotice: () => undefined }, observation, Date.now())
+    await eventually('its end', findChanged, (found) => found.includes('alerts'))
   })
 
   test('finds a change twice, because PostgreSQL numbers rows before it commits', async () => {

@@ -5,6 +5,8 @@
 import { newId } from '../../src/base/id.ts'
 import { exampleNames } from '../../src/operations/endpoint.ts'
 import type { Endpoint, FileEndpoint, StreamEndpoint } from '../../src/operations/endpoint.ts'
+import { firingAlerts } from '../../src/operations/alerts/firing.ts'
+import { applyObservation } from '../../src/operations/alerts/raise.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
 import { runAudit } from '../../src/operations/store/audit-runs.ts'
 import { valueOf } from '../../src/operations/operation.ts'
@@ -48,6 +50,17 @@ export async function openWorld(gateway: Scenario): Promise<World> {
       const address = 'https://hooks.example/alerts'
       valueOf(await createTarget(context, { name, format: 'webhook', address }))
       return name
+    },
+    [exampleNames.alert]: async () => {
+      const subject = `vendor-${++count}`
+      const about = { subject, channel: subject, title: 'off', text: 'off', facts: {} }
+      const finding = { kind: 'channel.off', ...about } as const
+      // No kind was looked at: the others stay.
+      const observation = { kinds: [], findings: [finding] }
+      const { database } = context
+      await applyObservation({ database, onNotice: () => undefined }, observation, Date.now())
+      const { items } = valueOf(await firingAlerts(context, { limit: 1_000 }))
+      return items.find(({ channel }) => channel === subject)?.id ?? ''
     },
   }
 

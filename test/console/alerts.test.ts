@@ -20,8 +20,6 @@ describe('the pages of alerts', () => {
     await receiver.close()
   })
 
-  const readTarget = async (target: string) =>
-    valueOf(await alertEndpoints.show.operation(console.gateway.context, { target }))
   const targetNames = async (): Promise<readonly string[]> =>
     valueOf(await alertEndpoints.list.operation(console.gateway.context, {})).items.map(
       ({ name }) => name,
@@ -68,8 +66,30 @@ describe('the pages of alerts', () => {
       const row = firing.getByRole('row').filter({ hasText: 'Balance of juniper-studio is low' })
       await row.waitFor()
       assert.match(await row.innerText(), /Book a credit with/)
+      assert.equal(await row.getByRole('button').count(), 0, 'a viewer handles nothing')
       await row.getByRole('link', { name: 'juniper-studio' }).click()
       await page.getByRole('heading', { level: 1, name: 'juniper-studio' }).waitFor()
+    }))
+
+  test('acknowledge an alert, snooze it, and show who has it', () =>
+    console.withConsole({ role: 'operator', path: '/alerts' }, async (page) => {
+      const title = 'Balance of juniper-studio is low'
+      const row = page.getByRole('row').filter({ hasText: title })
+      const button = row.getByRole('button', { name: 'Acknowledge' })
+      await button.click()
+      await row.getByText('Acknowledged by').waitFor()
+      assert.equal(await button.count(), 0)
+      await row.getByRole('button', { name: `Snooze ${title}` }).click()
+      await page.getByRole('menuitem', { name: 'Snooze for 4 hours' }).click()
+      await row.getByText('Snoozed by').waitFor()
+      await button.waitFor()
+      const { items } = valueOf(
+        await alertEndpoints.firing.operation(console.gateway.context, { limit: 100 }),
+      )
+      const alert = items.find((one) => one.title.startsWith(title))
+      assert.ok(alert !== undefined)
+      const lasts = Date.parse(alert.snoozed_until ?? '') - Date.parse(alert.acknowledged_at ?? '')
+      assert.equal(lasts, 4 * 3_600_000)
     }))
 
   test('make a webhook, and show how the receiver answers a test', () =>
@@ -108,33 +128,6 @@ describe('the pages of alerts', () => {
         assert.equal(await dialog.locator('[aria-invalid]').count(), 1)
         await dialog.getByRole('button', { name: 'Cancel' }).click()
         assert.equal((await targetNames()).includes('ftp'), false)
-      },
-    ))
-
-  test('change filters, unless another operator was faster', () =>
-    console.withConsole(
-      { path: '/alerts?tab=targets', allowed: [/status of 412/] },
-      async (page) => {
-        await choose(page, 'team-chat', 'Edit')
-        const dialog = page.getByRole('dialog')
-        await dialog.getByLabel('Gets').selectOption('Critical alerts only')
-        await dialog.getByText('All kinds of alerts').click()
-        await dialog.getByLabel('A channel is off').check()
-        await dialog.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('team-chat is changed.').waitFor()
-        await targetRow(page, 'team-chat').getByText('1 kind').waitFor()
-        const saved = await readTarget('team-chat')
-        assert.deepEqual([saved.min_severity, saved.kinds], ['critical', ['channel.off']])
-
-        await choose(page, 'team-chat', 'Edit')
-        await dialog.getByLabel('Gets').selectOption('Everything')
-        const { context } = console.gateway
-        const change = { target: 'team-chat', min_severity: 'warning' }
-        valueOf(await alertEndpoints.change.operation(context, change))
-        await dialog.getByRole('button', { name: 'Save' }).click()
-        await dialog.getByRole('button', { name: 'Load again' }).click()
-        await dialog.getByRole('button', { name: 'Load again' }).waitFor({ state: 'detached' })
-        assert.equal(await dialog.getByLabel('Gets').inputValue(), 'warning')
       },
     ))
 

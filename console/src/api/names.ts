@@ -1,4 +1,4 @@
-/** The names of models and channels, to choose from, and those of alert targets. */
+/** The names of models and channels, to choose from. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from './client.ts'
 import { readAll } from './list.ts'
@@ -29,18 +29,5 @@ export const channelNamesQuery = queryOptions({
       countMax,
     )
     return channels.map(({ name }) => name)
-  },
-})
-
-/** Of each alert target the name, by its id: the log of deliveries has the ids. */
-export const targetNamesQuery = queryOptions({
-  queryKey: ['alerts', 'target names'],
-  staleTime: 60_000,
-  async queryFn(): Promise<Readonly<Record<string, string>>> {
-    const targets = await readAll(
-      (cursor) => bodyOf(api.GET('/admin/v1/alerts', { params: { query: { limit, ...cursor } } })),
-      countMax,
-    )
-    return Object.fromEntries(targets.map(({ id, name }) => [id, name]))
   },
 })

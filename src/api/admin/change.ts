@@ -72,7 +72,7 @@ export function refusalOfMatch(
 ): OperationRefusal | undefined {
   if (ifMatch === undefined || ('read' in row && row.read !== undefined)) return undefined
   const message =
-    'is not supported by this endpoint; changes of an account, a key, an alert target and the catalogue, and imports of prices, take it'
+    'is not supported by this endpoint; changes of an account, a key and the catalogue, and imports of prices, take it'
   return {
     ...refuse('operations.invalid', `If-Match: ${message}`),
     fields: [{ field: 'If-Match', message }],

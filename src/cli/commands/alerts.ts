@@ -8,19 +8,17 @@ import { textOf } from '../columns.ts'
 import { shown, type Answer } from '../command.ts'
 import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 
-/** No kind in the list removes the filter. */
-const filters = { kinds: { words: { all: [] } } }
-
 export const alertCommands: readonly CommandRow[] = [
   listRow(alertEndpoints.list, {
     words: 'alert list',
     empty: 'There are no targets. Add one with: turnpike alert create NAME --webhook URL',
   }),
-  callRow(alertEndpoints.show, { words: 'alert show' }),
   listRow(alertEndpoints.firing, {
     words: 'alert firing',
     empty: 'Nothing is wrong.',
   }),
+  callRow(alertEndpoints.acknowledge, { words: 'alert ack' }),
+  callRow(alertEndpoints.snooze, { words: 'alert snooze' }),
   listRow(alertEndpoints.deliveries, {
     words: 'alert log',
     count: { flags: '--count <n>', fallback: '100' },
@@ -30,7 +28,6 @@ export const alertCommands: readonly CommandRow[] = [
     words: 'alert create',
     arguments: ['name'],
     without: ['format', 'address'],
-    hints: filters,
     more: {
       '--webhook <url>': 'send signed webhooks to this URL',
       '--slack <url>': 'send Slack-compatible messages to this URL',
@@ -42,10 +39,6 @@ export const alertCommands: readonly CommandRow[] = [
   turnpike alert create holders --email contact`,
     work: async ({ call, options }, input) =>
       shown(await call(alertEndpoints.create, { ...input, ...formatOf(options) }), showNew),
-  }),
-  callRow(alertEndpoints.change, {
-    words: 'alert edit',
-    hints: filters,
   }),
   callRow(alertEndpoints.remove, {
     words: 'alert delete',

@@ -8,7 +8,6 @@ import { GatewayError } from '../../base/errors.ts'
 import { Secret } from '../../base/secret.ts'
 import { watchCredentialFiles } from '../../channels/credential-file.ts'
 import { createOutgoingPost } from '../../http/client/outgoing-post.ts'
-import { messageType } from '../../operations/alerts/alert-kind.ts'
 import { Alerting } from '../../operations/alerts/alerting.ts'
 import { createMailer, type SendMail } from '../../operations/alerts/mailer.ts'
 import { startMoments } from '../../operations/reports/moments.ts'
@@ -127,7 +126,8 @@ function startAlerting(opening: Opening, store: Money['store']): Alerting {
     readTime: effects.readStoreTime,
     runOutWithinMs: config.alertRunOutMs,
     backupMaxAgeMs: config.backupMaxAgeMs,
-    onAlert: (alert, event) => telemetry.alertChanged(alert, messageType(alert.kind, event)),
+    onNotice: ({ condition, severity, type }) =>
+      telemetry.alertChanged({ ...condition, severity }, type),
     onBalances: (figures) => measureBalances(metrics, figures),
     onWaiting: (count) => metrics.alertsWaiting.set(count),
     onAttempt: ({ id, format }, result) =>

@@ -24,7 +24,7 @@ import { keyBudgets, noKeyUsage, type KeyBudget, type KeyUsage } from '../../led
 import type { UsagePeriod } from '../../ledger/ledger.ts'
 import { limits, spendingCode } from '../../ledger/limits.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
-import { keyOf, type Alert, type AlertKind, type Finding } from './alert-kind.ts'
+import { keyOf, type AlertKind, type Finding } from './alert-kind.ts'
 
 export const accountKinds: readonly AlertKind[] = [
   'account.balance_low',
@@ -53,8 +53,8 @@ export interface AccountSituation {
   readonly usage: ReadonlyMap<string, KeyUsage>
   /** Codes with which requests of the account were refused lately, alone and behind the id of their key. */
   readonly refused: ReadonlySet<string>
-  /** Alerts of this account that are firing, by kind and subject. */
-  readonly firing: ReadonlyMap<string, Alert>
+  /** Conditions that alerts have, by their key. */
+  readonly known: ReadonlyMap<string, Finding>
 }
 
 export interface RuleMoment {
@@ -132,7 +132,7 @@ function balanceLow(account: WatchedAccount): Finding | undefined {
 }
 
 function runningOut(
-  { account, firing }: AccountSituation,
+  { account, known }: AccountSituation,
   { dayPicos }: Spending,
   { runOutWithinMs }: RuleMoment,
 ): Finding | undefined {
@@ -140,7 +140,7 @@ function runningOut(
   const leftPicos = availablePicos(account, zeroPicos)
   if (runOutWithinMs === 0 || dayPicos <= 0n || leftPicos <= 0n) return undefined
   const lastsMs = (usdNumber(leftPicos) / usdNumber(dayPicos)) * dayMs
-  const isFiring = firing.has(keyOf('account.running_out', account.id))
+  const isFiring = known.has(keyOf({ kind: 'account.running_out', subject: account.id }))
   if (lastsMs >= runOutWithinMs * (isFiring ? runOutMargin : 1)) return undefined
   const hours = Math.max(1, Math.round(lastsMs / hourMs))
   return {
@@ -161,12 +161,12 @@ function runningOut(
 }
 
 function exhausted(
-  { account, refused, firing }: AccountSituation,
+  { account, refused, known }: AccountSituation,
   { averagePicos }: Spending,
 ): Finding | undefined {
   const { name } = account
   const leftPicos = availablePicos(account, zeroPicos)
-  const before = firing.get(keyOf('account.exhausted', account.id))
+  const before = known.get(keyOf({ kind: 'account.exhausted', subject: account.id }))
   const isRefused = refused.has('ledger.insufficient_balance') && isFew(leftPicos, averagePicos)
   const needed = maxPicos(
     isRefused ? picos(maxPicos(leftPicos, zeroPicos) + 1n) : averagePicos,
@@ -227,12 +227,12 @@ function ofMonth({ account }: AccountSituation, { today }: RuleMoment): AccountL
 }
 
 function limitReached(
-  { account, refused, firing }: AccountSituation,
+  { account, refused, known }: AccountSituation,
   { averagePicos: average }: Spending,
   { kind, name: periodName, limit, used, period, option }: AccountLimit,
 ): Finding | undefined {
   const isRefused = refused.has(spendingCode(periodName))
-  const before = firing.get(keyOf(kind, account.id))
+  const before = known.get(keyOf({ kind, subject: account.id }))
   if (!isUsedUp({ used, average, limit, period, isRefused }, before)) return undefined
   const { name } = account
   return {
@@ -277,13 +277,13 @@ function currentOf(period: UsagePeriod, today: string): string {
 }
 
 function keyLimitReached(
-  { account, refused, firing }: AccountSituation,
+  { account, refused, known }: AccountSituation,
   key: LimitedKey,
   { period: periodName, limitPicos: limit, usedPicos: used }: KeyBudget,
   { today, averagePicos: average }: { readonly today: string; readonly averagePicos: Picos },
 ): Finding | undefined {
   const subject = `${key.id} ${periodName}`
-  const before = firing.get(keyOf('key.limit_reached', subject))
+  const before = known.get(keyOf({ kind: 'key.limit_reached', subject }))
   const isRefused = refused.has(`${key.id} ${spendingCode(periodName)}`)
   const period = currentOf(periodName, today)
   if (!isUsedUp({ used, average, limit, period, isRefused }, before)) return undefined
@@ -317,7 +317,7 @@ function isUsedUp(
     /** Requests were refused for a limit of this period. */
     readonly isRefused: boolean
   },
-  before: Alert | undefined,
+  before: Finding | undefined,
 ): boolean {
   if (now.limit === zeroPicos) return false
   if (now.used >= now.limit) return true
@@ -354,9 +354,9 @@ function about(
   return { kind, subject: id, accountId: id }
 }
 
-/** The amount that an alert carries as a fact; zero without one. */
-function amountIn(alert: Alert | undefined, fact: string): Picos {
-  const text = alert?.facts[fact]
+/** The amount that a condition has as a fact; zero without one. */
+function amountIn(before: Finding | undefined, fact: string): Picos {
+  const text = before?.facts[fact]
   if (typeof text !== 'string') return zeroPicos
   return parseUsd(text) ?? zeroPicos
 }

@@ -1,49 +1,99 @@
 /**
- * SQL of table alert: each condition from the moment it holds until it no longer does. Invariant: at most
- * one alert of a kind and subject is firing, whichever nodes find the condition.
+ * SQL of table alert: each cause from the moment that its first condition holds until none does. Invariant: a
+ * cause has at most one alert, and each change of it is made once, however many nodes look.
  */
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
-import type { Alert, AlertKind, Facts, Finding, Severity } from './alert-kind.ts'
+import type { Alert, Acknowledgement, Severity } from './alert-kind.ts'
 
-/** Returns false where an alert of this kind and subject is firing already. */
+/** Returns false where the cause has an alert already. */
 export async function insertAlert(transaction: Transaction, alert: Alert): Promise<boolean> {
   const inserted = await transaction.query(
-    `INSERT INTO alert (id, kind, subject, severity, account_id, channel, title, text, facts,
-       fired_at_ms, resolved_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-     ON CONFLICT (kind, subject) WHERE resolved_at_ms IS NULL DO NOTHING RETURNING id`,
+    `INSERT INTO alert (id, cause, account_id, conditions, severity_max, condition_count,
+       first_seen_at_ms, last_seen_at_ms, changed_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7) ON CONFLICT (cause) DO NOTHING RETURNING id`,
     [
       alert.id,
-      alert.kind,
-      alert.subject,
-      alert.severity,
-      alert.accountId ?? null,
-      alert.channel ?? null,
-      alert.title,
-      alert.text,
-      JSON.stringify(alert.facts),
-      alert.firedAtMs,
-      alert.resolvedAtMs ?? null,
+      alert.cause,
+      alert.conditions[0].accountId ?? null,
+      JSON.stringify(alert.conditions),
+      alert.severityMax,
+      alert.count,
+      alert.firstSeenAtMs,
     ],
   )
   return inserted.length > 0
 }
 
-/** Returns false where the alert is resolved already. */
-export async function resolveAlert(
+/** Returns what it is after the change; undefined where another node has changed its conditions since. */
+export async function saveConditions(
   transaction: Transaction,
-  id: string,
-  atMs: number,
-): Promise<boolean> {
-  const changed = await transaction.query(
-    'UPDATE alert SET resolved_at_ms = $2 WHERE id = $1 AND resolved_at_ms IS NULL RETURNING id',
-    [id, atMs],
+  before: Alert,
+  after: Alert,
+  nowMs: number,
+): Promise<Alert | undefined> {
+  const [row] = await transaction.query(
+    `UPDATE alert SET conditions = $3, severity_max = $4, condition_count = $5,
+       last_seen_at_ms = $6, changed_at_ms = $7
+     WHERE id = $1 AND conditions = $2 RETURNING *`,
+    [
+      before.id,
+      JSON.stringify(before.conditions),
+      JSON.stringify(after.conditions),
+      after.severityMax,
+      after.count,
+      after.lastSeenAtMs,
+      nowMs,
+    ],
   )
-  return changed.length > 0
+  return row === undefined ? undefined : readAlert(row)
 }
 
-/** Lists the firing alerts, oldest first; of one account, or all. */
-export async function listFiring(
+/** Returns false where another node has ended or changed it. */
+export async function deleteAlert(transaction: Transaction, alert: Alert): Promise<boolean> {
+  const deleted = await transaction.query(
+    'DELETE FROM alert WHERE id = $1 AND conditions = $2 RETURNING id',
+    [alert.id, JSON.stringify(alert.conditions)],
+  )
+  return deleted.length > 0
+}
+
+/** Returns undefined where no such alert is firing. */
+export async function acknowledge(
+  transaction: Transaction,
+  id: string,
+  { by, atMs, untilMs }: Acknowledgement,
+): Promise<Alert | undefined> {
+  const [row] = await transaction.query(
+    `UPDATE alert SET acknowledged_by = $2, acknowledged_at_ms = $3, snoozed_until_ms = $4,
+       changed_at_ms = $3
+     WHERE id = $1 RETURNING *`,
+    [id, by, atMs, untilMs ?? null],
+  )
+  return row === undefined ? undefined : readAlert(row)
+}
+
+const notAcknowledged =
+  'acknowledged_by = NULL, acknowledged_at_ms = NULL, snoozed_until_ms = NULL, changed_at_ms = $1'
+
+export async function forgetAcknowledgement(
+  transaction: Transaction,
+  id: string,
+  nowMs: number,
+): Promise<void> {
+  await transaction.query(`UPDATE alert SET ${notAcknowledged} WHERE id = $2`, [nowMs, id])
+}
+
+/** Returns the alerts whose snooze is over, each once. */
+export async function endSnoozes(transaction: Transaction, nowMs: number): Promise<Alert[]> {
+  const rows = await transaction.query(
+    `UPDATE alert SET ${notAcknowledged} WHERE snoozed_until_ms <= $1 RETURNING *`,
+    [nowMs],
+  )
+  return rows.map(readAlert)
+}
+
+/** Lists the alerts, oldest first; of one account, or all. */
+export async function listAlerts(
   queryable: Queryable,
   {
     accountId,
@@ -57,53 +107,39 @@ export async function listFiring(
 ): Promise<Alert[]> {
   const ofAccount = accountId === undefined ? '' : 'AND account_id = $3'
   const rows = await queryable.query(
-    `SELECT * FROM alert WHERE resolved_at_ms IS NULL AND id > $1 ${ofAccount}
-      ORDER BY id LIMIT $2`,
+    `SELECT * FROM alert WHERE id > $1 ${ofAccount} ORDER BY id LIMIT $2`,
     [afterId, countMax, ...(accountId === undefined ? [] : [accountId])],
   )
   return rows.map(readAlert)
 }
 
-/** Returns a text that differs after an alert began to fire or was resolved. */
+/** Returns a text that differs after an alert has begun, changed or ended. */
 export async function readAlertSign(queryable: Queryable): Promise<string> {
   const [row] = await queryable.query(
-    `SELECT (SELECT COUNT(*) FROM alert WHERE resolved_at_ms IS NULL) AS firing,
-       (SELECT MAX(resolved_at_ms) FROM alert WHERE resolved_at_ms IS NOT NULL) AS resolved_at_ms`,
+    'SELECT COUNT(*) AS alerts, MAX(id) AS newest, MAX(changed_at_ms) AS changed_at_ms FROM alert',
   )
   return Object.values(row ?? {}).join(' ')
 }
 
-/** Removes alerts that were resolved before `beforeMs`, at most `countMax`. */
-export async function removeOldAlerts(
-  transaction: Transaction,
-  { beforeMs, countMax }: { readonly beforeMs: number; readonly countMax: number },
-): Promise<void> {
-  await transaction.query(
-    `DELETE FROM alert WHERE id IN
-       (SELECT id FROM alert WHERE resolved_at_ms < $1 ORDER BY resolved_at_ms LIMIT $2)`,
-    [beforeMs, countMax],
-  )
-}
-
-/** Reads a row of the table, also one that is joined to its deliveries. */
-export function readAlert(row: Row): Alert {
-  const accountId = row['account_id']
-  const channel = row['channel']
-  const finding: Finding = {
-    kind: String(row['kind']) as AlertKind,
-    subject: String(row['subject']),
-    title: String(row['title']),
-    text: String(row['text']),
-    facts: JSON.parse(String(row['facts'])) as Facts,
-    ...(typeof accountId === 'string' && { accountId }),
-    ...(typeof channel === 'string' && { channel }),
-  }
-  const resolvedAtMs = row['resolved_at_ms'] ?? null
+function readAlert(row: Row): Alert {
+  const by = row['acknowledged_by']
+  const untilMs = row['snoozed_until_ms'] ?? null
+  const acknowledged =
+    typeof by === 'string'
+      ? {
+          by,
+          atMs: Number(row['acknowledged_at_ms']),
+          untilMs: untilMs === null ? undefined : Number(untilMs),
+        }
+      : undefined
   return {
-    ...finding,
     id: String(row['id']),
-    severity: String(row['severity']) as Severity,
-    firedAtMs: Number(row['fired_at_ms']),
-    resolvedAtMs: resolvedAtMs === null ? undefined : Number(resolvedAtMs),
+    cause: String(row['cause']),
+    conditions: JSON.parse(String(row['conditions'])) as Alert['conditions'],
+    severityMax: String(row['severity_max']) as Severity,
+    count: Number(row['condition_count']),
+    firstSeenAtMs: Number(row['first_seen_at_ms']),
+    lastSeenAtMs: Number(row['last_seen_at_ms']),
+    acknowledged,
   }
 }

@@ -7,13 +7,12 @@ import { dayMs, every, minuteMs, type Timer } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
 import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
-import { removeOldAlerts } from './alert-store.ts'
 import { watchAudits } from './audit-rules.ts'
 import { watchCaches } from './cache-rules.ts'
 import { noFigures } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { OutageWatch } from './outage-watch.ts'
-import { targetsMax } from './raise.ts'
+import { targetsMax, wakeSnoozed } from './raise.ts'
 import type { Sending, SendResult } from './send.ts'
 import { AlertSender } from './sender.ts'
 import { listTargets, type AlertTarget } from './target-store.ts'
@@ -40,7 +39,7 @@ const alertTask = 'alerts'
 const roundMs = 1_000
 const channelsMs = 5_000
 const accountsMs = 15_000
-/** How long alerts and deliveries are kept after their end. */
+/** How long deliveries are kept. */
 const keptMs = 30 * dayMs
 const removedPerMinute = 1_000
 
@@ -123,6 +122,7 @@ export class Alerting {
     const channels = new ChannelWatch(options)
     return [
       look(channelsMs, (nowMs) => channels.look(nowMs)),
+      look(channelsMs, (nowMs) => wakeSnoozed(options, nowMs)),
       look(accountsMs, (nowMs) => watchAccounts(options, nowMs)),
       look(accountsMs, () => this.#countWaiting()),
       look(minuteMs, (nowMs) => watchBackups(options, nowMs)),
@@ -170,10 +170,7 @@ export class Alerting {
 
   async #removeOld(nowMs: number): Promise<void> {
     const old = { beforeMs: nowMs - keptMs, countMax: removedPerMinute }
-    await this.#options.database.transact(async (transaction) => {
-      await removeOldDeliveries(transaction, old)
-      await removeOldAlerts(transaction, old)
-    })
+    await this.#options.database.transact((transaction) => removeOldDeliveries(transaction, old))
   }
 
   #isLeader(): boolean {

@@ -8,7 +8,7 @@ import { dayMs } from '../../base/clock.ts'
 import type { AuditScope } from '../store/audit-forms.ts'
 import { listLatestByActor, readLatestResults, type AuditRun } from '../store/audit-store.ts'
 import type { Finding } from './alert-kind.ts'
-import { applyObservation, readFiring, type RaiseOptions } from './raise.ts'
+import { applyObservation, type RaiseOptions } from './raise.ts'
 
 const kind = 'ledger.audit_failed'
 /** Differences concern the whole installation. */
@@ -19,13 +19,12 @@ const notRunMs = dayMs
 
 export async function watchAudits(options: RaiseOptions, nowMs: number): Promise<void> {
   const { database } = options
-  const firing = await readFiring(database)
   const results = await readLatestResults(database)
   const attempts = await listLatestByActor(database, nowMs - notRunMs)
   const failed = results.filter(({ result }) => result === 'failed')
   const [stopped] = attempts.filter(({ result }) => result === 'not_run')
   const findings = [...failed.map(differences), ...(stopped === undefined ? [] : [notRun(stopped)])]
-  await applyObservation(options, { kinds: [kind], findings, firing }, nowMs)
+  await applyObservation(options, { kinds: [kind], findings }, nowMs)
 }
 
 function differences({ id, scope, counts }: AuditRun): Finding {

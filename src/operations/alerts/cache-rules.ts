@@ -4,7 +4,7 @@
  */
 import { hitRate, readCacheUse, type CacheUse } from '../../ledger/cache-use.ts'
 import { keyOf, type Finding } from './alert-kind.ts'
-import { applyObservation, readFiring, type RaiseOptions } from './raise.ts'
+import { applyObservation, readConditions, type RaiseOptions } from './raise.ts'
 
 const kind = 'channel.cache_fallen'
 /** With less input one long conversation decides. */
@@ -17,13 +17,12 @@ const risenAbove = 0.6
 
 export async function watchCaches(options: RaiseOptions, nowMs: number): Promise<void> {
   const { database } = options
-  const firing = await readFiring(database)
-  const known = new Set(firing.map((alert) => keyOf(alert.kind, alert.subject)))
+  const known = await readConditions(database)
   const findings = (await readCacheUse(database, nowMs)).flatMap((use) => {
     const subject = `${use.channel} ${use.model}`
-    return hasFallen(use, known.has(keyOf(kind, subject))) ? [cacheFallen(subject, use)] : []
+    return hasFallen(use, known.has(keyOf({ kind, subject }))) ? [cacheFallen(subject, use)] : []
   })
-  await applyObservation(options, { kinds: [kind], findings, firing }, nowMs)
+  await applyObservation(options, { kinds: [kind], findings }, nowMs)
 }
 
 /** `isFiring`: it had fallen before. Little input today says nothing new. */

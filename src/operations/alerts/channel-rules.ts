@@ -1,19 +1,14 @@
 /**
  * The conditions of channels and models, from the states that running gateways publish, or do not. Pure.
- * What one gateway has switched off is one alert, however many gateways see it; a refused vendor account is
- * one alert for all models of its channel. A channel that an operator has disabled raises no alert.
+ * What one gateway has switched off is one condition, however many gateways see it; so is a refused vendor
+ * account for all models of its channel. What a model lacks belongs to the channel that should serve it. A
+ * channel that an operator has disabled raises no alert.
  */
 import type { HealthLine } from '../../channels/health/health-line.ts'
 import { isResumed } from '../../channels/health/health-state.ts'
 import { lastingService, type Service } from '../../channels/health/service.ts'
-import { keyOf, type Alert, type AlertKind, type Finding } from './alert-kind.ts'
+import { keyOf, offKinds, type AlertKind, type Finding } from './alert-kind.ts'
 
-const offKinds = [
-  'channel.off',
-  'channel.credential_refused',
-  'channel.no_credit',
-  'channel.model_missing',
-] as const satisfies readonly AlertKind[]
 type OffKind = (typeof offKinds)[number]
 /** Kinds that are true for a channel whatever the model; their subject is the channel. */
 const accountWide: readonly OffKind[] = ['channel.credential_refused', 'channel.no_credit']
@@ -39,11 +34,11 @@ export interface NodeLine {
 export function findChannelConditions(
   lines: readonly NodeLine[],
   missing: readonly MissingModel[],
-  firing: ReadonlyMap<string, Alert>,
+  known: ReadonlyMap<string, Finding>,
 ): readonly Finding[] {
   const places = Map.groupBy(lines, ({ line }) => `${line.channel}\n${line.model}`)
-  const out = [...places.values()].flatMap((one) => findOut(one, firing) ?? [])
-  const offs = Map.groupBy(out, ({ kind, subject }) => keyOf(kind, subject))
+  const out = [...places.values()].flatMap((one) => findOut(one, known) ?? [])
+  const offs = Map.groupBy(out, keyOf)
   const byModel = Map.groupBy(lines, ({ line }) => line.model)
   const missingByModel = Map.groupBy(missing, ({ model }) => model)
   const models = new Set([...byModel.keys(), ...missingByModel.keys()])
@@ -69,12 +64,12 @@ interface Out {
   readonly nodes: readonly string[]
 }
 
-function findOut(lines: readonly NodeLine[], firing: ReadonlyMap<string, Alert>): Out | undefined {
+function findOut(lines: readonly NodeLine[], known: ReadonlyMap<string, Finding>): Out | undefined {
   const out = lines.filter(({ line }) => isOut(line))
   const [first] = out
   if (first === undefined) return undefined
   const { line } = first
-  const kind = offKindOf(out, (one) => isFiring(one, line, firing))
+  const kind = offKindOf(out, (one) => isKnown(one, line, known))
   return { kind, subject: subjectOf(kind, line), line, nodes: out.map(({ node }) => node) }
 }
 
@@ -82,8 +77,8 @@ function subjectOf(kind: OffKind, { channel, model }: HealthLine): string {
   return accountWide.includes(kind) ? channel : `${channel} ${model}`
 }
 
-function isFiring(kind: OffKind, line: HealthLine, firing: ReadonlyMap<string, Alert>): boolean {
-  const models = firing.get(keyOf(kind, subjectOf(kind, line)))?.facts['models']
+function isKnown(kind: OffKind, line: HealthLine, known: ReadonlyMap<string, Finding>): boolean {
+  const models = known.get(keyOf({ kind, subject: subjectOf(kind, line) }))?.facts['models']
   return Array.isArray(models) && models.includes(line.model)
 }
 
@@ -106,13 +101,13 @@ function offFinding(out: readonly Out[]): readonly Finding[] {
   ]
 }
 
-/** The reason of a refusal is known only while it is new; then the alert that is firing tells it. */
-function offKindOf(out: readonly NodeLine[], isFiring: (kind: OffKind) => boolean): OffKind {
+/** The reason of a refusal is known only while it is new; then the condition that holds tells it. */
+function offKindOf(out: readonly NodeLine[], isHeld: (kind: OffKind) => boolean): OffKind {
   for (const { line } of out) {
     const kind = offKinds.find((one) => one === `channel.${line.why}`)
     if (kind !== undefined) return kind
   }
-  return offKinds.find(isFiring) ?? 'channel.off'
+  return offKinds.find(isHeld) ?? 'channel.off'
 }
 
 function offTexts(kind: OffKind, channel: string, model: string): Pick<Finding, 'title' | 'text'> {
@@ -162,10 +157,12 @@ function modelFinding(
   const nodesWith = (wanted: Service): readonly string[] =>
     seen.filter(({ service }) => service === wanted).map(({ node }) => node)
   const none = [...nodesWith('none'), ...missing.map(({ node }) => node)]
+  const channel = causingChannel(lines)
+  const about = { subject: model, ...(channel !== undefined && { channel }) }
   if (none.length > 0)
     return {
       kind: 'model.no_usable_channel',
-      subject: model,
+      ...about,
       title: `No channel serves ${model}`,
       text:
         `No channel of the model ${model} is usable: its requests get 503. What the gateway has seen: ` +
@@ -176,11 +173,22 @@ function modelFinding(
   if (reserve.length === 0) return undefined
   return {
     kind: 'model.reserve_only',
-    subject: model,
+    ...about,
     title: `${model} is on reserve only`,
     text:
       `No channel of the main route of the model ${model} is usable; a reserve serves it. What the gateway ` +
       'has seen: turnpike channel list',
     facts: { model, nodes: reserve },
   }
+}
+
+const troubledModes: readonly HealthLine['mode'][] = ['off', 'trial', 'slow']
+
+/** The first channel by rank and name that should serve the model and does not. */
+function causingChannel(lines: readonly NodeLine[]): string | undefined {
+  const [first] = lines
+    .map(({ line }) => line)
+    .filter(({ mode }) => troubledModes.includes(mode))
+    .toSorted((a, b) => a.rank - b.rank || a.channel.localeCompare(b.channel))
+  return first?.channel
 }

@@ -1,13 +1,7 @@
 /** Endpoints of alerts: targets, what is firing, and the log of deliveries. */
-import { alertDeliveries, firingAlerts } from './log.ts'
-import {
-  changeTarget,
-  createTarget,
-  listAlertTargets,
-  removeTarget,
-  showTarget,
-  testTarget,
-} from './targets.ts'
+import { alertDeliveries } from './log.ts'
+import { acknowledgeAlert, firingAlerts, snoozeAlert } from './firing.ts'
+import { createTarget, listAlertTargets, removeTarget, testTarget } from './targets.ts'
 import { endpoints, exampleNames } from '../endpoint.ts'
 
 export const alertEndpoints = endpoints('alerts', {
@@ -31,32 +25,27 @@ export const alertEndpoints = endpoints('alerts', {
     operation: firingAlerts,
     example: { account: exampleNames.account },
   },
+  acknowledge: {
+    route: 'POST /alerts/firing/{alert}/acknowledge',
+    summary: 'Acknowledge an alert: no more messages until it gets worse or ends.',
+    operation: acknowledgeAlert,
+  },
+  snooze: {
+    route: 'POST /alerts/firing/{alert}/snooze',
+    summary: 'Acknowledge an alert for a time; it is sent again if it still holds then.',
+    operation: snoozeAlert,
+    example: { for: '4h' },
+  },
   deliveries: {
     route: 'GET /alerts/deliveries',
     summary: 'List what became of each message, newest first.',
     operation: alertDeliveries,
-    example: { account: exampleNames.account },
-  },
-  // After the two lists above, which have addresses of the same form.
-  show: {
-    route: 'GET /alerts/{target}',
-    summary: 'Show one alert target, by id or name.',
-    operation: showTarget,
-  },
-  change: {
-    route: 'PATCH /alerts/{target}',
-    summary: 'Change an alert target: name, address, kinds, severity; what you leave out stays.',
-    role: 'owner',
-    operation: changeTarget,
-    read: 'show',
-    example: { min_severity: 'critical' },
   },
   remove: {
     route: 'DELETE /alerts/{target}',
     summary: 'Delete an alert target; messages that wait for it are dropped.',
     role: 'owner',
     operation: removeTarget,
-    read: 'show',
   },
   test: {
     route: 'POST /alerts/{target}/test',

@@ -1,42 +1,38 @@
 /**
- * What a message looks like in each format. Pure. Its content depends only on its alert, so every attempt
- * sends the same bytes.
+ * What a message looks like in each format. Pure. Its content depends only on what the outbox has of it, so
+ * every attempt sends the same bytes.
  */
 import { createHmac } from 'node:crypto'
-import { messageType, type Alert, type AlertEvent } from './alert-kind.ts'
+import type { Finding, Notice } from './alert-kind.ts'
+import type { Message } from './delivery-store.ts'
 
-export interface MessageContent {
-  readonly id: string
-  /** When the alert began or ended. */
-  readonly createdAtMs: number
-  readonly alert: Alert
-  readonly event: AlertEvent
+export interface MessageContent extends Message {
   /** Where it comes from: the `region` setting. */
   readonly region: string
 }
 
 /** The body of a webhook. docs/alerts.md describes it. */
-export function webhookBody({ id, createdAtMs, alert, event, region }: MessageContent): string {
+export function webhookBody({ id, notice, region }: MessageContent): string {
+  const { condition, event } = notice
   return JSON.stringify({
-    type: messageType(alert.kind, event),
-    timestamp: timeOf(createdAtMs),
-    data: { message_id: id, region, ...viewAlert(alert, event) },
+    type: notice.type,
+    timestamp: timeOf(notice.atMs),
+    data: {
+      message_id: id,
+      region,
+      id: notice.alertId,
+      kind: condition.kind,
+      state: event,
+      severity: notice.severity,
+      subject: condition.subject,
+      title: titleOf(notice),
+      text: condition.text,
+      facts: condition.facts,
+      includes: notice.includes,
+      fired_at: timeOf(notice.firedAtMs),
+      resolved_at: event === 'resolved' ? timeOf(notice.atMs) : null,
+    },
   })
-}
-
-function viewAlert(alert: Alert, event: AlertEvent) {
-  return {
-    id: alert.id,
-    kind: alert.kind,
-    state: event,
-    severity: alert.severity,
-    subject: alert.subject,
-    title: titleOf(alert, event),
-    text: alert.text,
-    facts: alert.facts,
-    fired_at: timeOf(alert.firedAtMs),
-    resolved_at: event === 'resolved' ? timeOf(alert.resolvedAtMs ?? alert.firedAtMs) : null,
-  }
 }
 
 /** Headers of Standard Webhooks. The time is the attempt's. */
@@ -54,11 +50,12 @@ export function webhookHeaders(
 }
 
 /** The body for a Slack-compatible incoming webhook. */
-export function slackBody({ alert, event, region }: MessageContent): string {
-  const title = escapeSlack(titleOf(alert, event))
-  const lines = [`Turnpike ${escapeSlack(region)}`, `*[${markOf(alert, event)}] ${title}*`]
-  if (event === 'firing') lines.push(escapeSlack(alert.text))
-  return JSON.stringify({ text: lines.join('\n') })
+export function slackBody({ notice, region }: MessageContent): string {
+  const lines = [
+    `*[${markOf(notice)}] ${escapeSlack(titleOf(notice))}*`,
+    ...textsOf(notice).map(escapeSlack),
+  ]
+  return JSON.stringify({ text: [`Turnpike ${escapeSlack(region)}`, ...lines].join('\n') })
 }
 
 /** Slack reads `<…>` as a link or a mention, and `&` as the start of an entity. */
@@ -71,28 +68,28 @@ export interface Email {
   readonly text: string
 }
 
-export function emailOf({ alert, event, region }: MessageContent): Email {
-  const title = titleOf(alert, event)
+export function emailOf({ notice, region }: MessageContent): Email {
+  const title = titleOf(notice)
+  const { event, condition, firedAtMs, atMs } = notice
   const lines = [
-    `[${markOf(alert, event)}] ${title}`,
-    ...(event === 'resolved' ? [] : ['', alert.text]),
+    `[${markOf(notice)}] ${title}`,
+    ...textsOf(notice).flatMap((text) => ['', text]),
     '',
-    ...Object.entries(alert.facts).map(([name, value]) => `  ${name}: ${factText(value)}`),
-    `  since: ${timeOf(alert.firedAtMs)}`,
-    ...(event === 'resolved' ? [`  until: ${timeOf(alert.resolvedAtMs ?? 0)}`] : []),
+    ...Object.entries(condition.facts).map(([name, value]) => `  ${name}: ${factText(value)}`),
+    `  since: ${timeOf(firedAtMs)}`,
+    ...(event === 'resolved' ? [`  until: ${timeOf(atMs)}`] : []),
   ]
   return { subject: `[Turnpike ${region}] ${title}`, text: `${lines.join('\n')}\n` }
 }
 
 /** For the contact of an account: about its money only, without commands and facts for operators. */
-export function holderEmailOf({ alert, event }: MessageContent): Email {
-  const title = titleOf(alert, event)
-  const text = event === 'resolved' ? 'This is over.' : holderText(alert)
-  const since = timeOf(alert.firedAtMs)
-  return { subject: title, text: `${title}\n\n${text}\n\nSince: ${since}\n` }
+export function holderEmailOf({ notice }: MessageContent): Email {
+  const title = titleOf(notice)
+  const text = notice.event === 'resolved' ? 'This is over.' : holderText(notice.condition)
+  return { subject: title, text: `${title}\n\n${text}\n\nSince: ${timeOf(notice.firedAtMs)}\n` }
 }
 
-function holderText({ kind, facts }: Alert): string {
+function holderText({ kind, facts }: Finding): string {
   const fact = (name: string): string => factText(facts[name] ?? null)
   if (kind === 'account.balance_low')
     return `The balance is ${fact('balance_usd')} USD. Pay in soon, so that your requests are not refused.`
@@ -109,18 +106,26 @@ function holderText({ kind, facts }: Alert): string {
   )
 }
 
-function factText(value: Alert['facts'][string]): string {
+/** What follows the title. */
+function textsOf({ event, condition, includes }: Notice): readonly string[] {
+  const isOver = event === 'resolved'
+  return [
+    ...(isOver ? [] : [condition.text]),
+    ...includes.map((title) => `${isOver ? 'Still' : 'Also'}: ${title}`),
+  ]
+}
+
+function factText(value: Finding['facts'][string]): string {
   if (value === null) return '-'
   return typeof value === 'object' ? value.join(', ') : String(value)
 }
 
-function markOf({ severity }: Alert, event: AlertEvent): string {
+function markOf({ event, severity }: Notice): string {
   return event === 'resolved' ? 'resolved' : severity
 }
 
-function titleOf({ title, kind }: Alert, event: AlertEvent): string {
-  if (event === 'firing') return title
-  return kind === 'channel.off' ? `Back: ${title}` : `Resolved: ${title}`
+function titleOf({ event, type, condition: { title } }: Notice): string {
+  return event === 'firing' || type === 'channel.back' ? title : `Resolved: ${title}`
 }
 
 function timeOf(atMs: number): string {

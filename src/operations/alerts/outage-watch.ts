@@ -5,9 +5,9 @@
  */
 import type { Random } from '../../base/random.ts'
 import { newId } from '../../base/id.ts'
-import { alertKinds, type Alert, type AlertEvent } from './alert-kind.ts'
-import { wants } from './raise.ts'
-import { sendMessage, type OutgoingMessage, type Sending, type SendResult } from './send.ts'
+import { alertKinds, isSevereEnough, type Notice } from './alert-kind.ts'
+import type { Message } from './delivery-store.ts'
+import { sendMessage, type Sending, type SendResult } from './send.ts'
 import type { AlertTarget } from './target-store.ts'
 
 export interface OutageWatchParts {
@@ -24,9 +24,10 @@ const outageMs = 15_000
 const retryMs = 30_000
 const spread = 0.2
 
-interface Notice {
+/** A message that is not taken yet. */
+interface Waiting {
   readonly target: AlertTarget
-  readonly message: OutgoingMessage
+  readonly message: Message
   dueAtMs: number
   isSending: boolean
 }
@@ -35,11 +36,11 @@ export class OutageWatch {
   readonly #parts: OutageWatchParts
   #targets: readonly AlertTarget[] = []
   #outSinceMs: number | undefined
-  #alert: Alert | undefined
+  #notice: Notice | undefined
   /** Targets that know of the outage. */
   readonly #told = new Map<string, AlertTarget>()
   /** At most two for each target. */
-  #notices: Notice[] = []
+  #waiting: Waiting[] = []
   readonly #running = new Set<Promise<void>>()
 
   constructor(parts: OutageWatchParts) {
@@ -60,7 +61,7 @@ export class OutageWatch {
       this.#outSinceMs ??= nowMs
       if (nowMs - this.#outSinceMs >= outageMs) this.#begin(nowMs)
     }
-    for (const notice of this.#notices) this.#sendIfDue(notice, nowMs)
+    for (const one of this.#waiting) this.#sendIfDue(one, nowMs)
   }
 
   /** Resolves when nothing is being sent. */
@@ -69,70 +70,71 @@ export class OutageWatch {
   }
 
   #begin(nowMs: number): void {
-    if (this.#alert !== undefined) return
+    if (this.#notice !== undefined) return
     const { sending, nodeName } = this.#parts
-    const firedAtMs = sending.clock.now()
-    this.#alert = {
-      id: newId('alr', firedAtMs),
-      kind: 'store.outage',
+    const atMs = sending.clock.now()
+    const kind = 'store.outage'
+    const severity = alertKinds[kind]
+    const condition = {
+      kind,
       subject: nodeName,
-      severity: alertKinds['store.outage'],
       title: `The store does not answer to ${nodeName}`,
       text:
         `The gateway ${nodeName} cannot reach its store. Requests get 503 until it answers. Look at the ` +
         'database and its disk, and run turnpike doctor.',
       facts: { node: nodeName },
-      firedAtMs,
-      resolvedAtMs: undefined,
-    }
+    } as const
+    const begun = {
+      alertId: newId('alr', atMs),
+      event: 'firing',
+      type: kind,
+      includes: [],
+    } as const
+    this.#notice = { ...begun, severity, condition, firedAtMs: atMs, atMs }
     for (const target of this.#targets)
-      if (wants(target, this.#alert)) this.#add(target, this.#alert, 'firing', nowMs)
+      if (isSevereEnough(severity, target.minSeverity)) this.#add(target, this.#notice, nowMs)
   }
 
   #end(nowMs: number): void {
     this.#outSinceMs = undefined
-    if (this.#alert === undefined) return
-    const over: Alert = { ...this.#alert, resolvedAtMs: this.#parts.sending.clock.now() }
-    this.#alert = undefined
+    if (this.#notice === undefined) return
+    const { type, ...begun } = this.#notice
+    const atMs = this.#parts.sending.clock.now()
+    this.#notice = undefined
     // A target that has not learnt of the outage needs no message of its end, and no late one of it.
-    this.#notices = this.#notices.filter(({ isSending }) => isSending)
-    for (const target of this.#told.values()) this.#add(target, over, 'resolved', nowMs)
+    this.#waiting = this.#waiting.filter(({ isSending }) => isSending)
+    const over = { ...begun, event: 'resolved', type: `${type}.resolved`, atMs } as const
+    for (const target of this.#told.values()) this.#add(target, over, nowMs)
     this.#told.clear()
   }
 
-  #add(target: AlertTarget, alert: Alert, event: AlertEvent, nowMs: number): void {
-    const message = {
-      id: newId('dlv', this.#parts.sending.clock.now()),
-      recipient: '',
-      createdAtMs: alert.resolvedAtMs ?? alert.firedAtMs,
-      alert,
-      event,
-    }
-    this.#notices.push({ target, message, dueAtMs: nowMs, isSending: false })
+  #add(target: AlertTarget, notice: Notice, nowMs: number): void {
+    const message = { id: newId('dlv', notice.atMs), recipient: '', notice }
+    this.#waiting.push({ target, message, dueAtMs: nowMs, isSending: false })
   }
 
-  #sendIfDue(notice: Notice, nowMs: number): void {
-    if (notice.isSending || nowMs < notice.dueAtMs) return
-    notice.isSending = true
-    const run = this.#send(notice).finally(() => {
-      notice.isSending = false
+  #sendIfDue(one: Waiting, nowMs: number): void {
+    if (one.isSending || nowMs < one.dueAtMs) return
+    one.isSending = true
+    const run = this.#send(one).finally(() => {
+      one.isSending = false
       this.#running.delete(run)
     })
     this.#running.add(run)
   }
 
-  async #send(notice: Notice): Promise<void> {
+  async #send(one: Waiting): Promise<void> {
     const { sending, onAttempt, random } = this.#parts
-    const { target, message } = notice
+    const { target, message } = one
     const result = await sendMessage(target, message, sending)
     onAttempt(target, result)
     if (result.kind === 'delivered' || result.isFinal) {
-      this.#notices = this.#notices.filter((one) => one !== notice)
-      if (result.kind === 'delivered' && message.event === 'firing')
+      this.#waiting = this.#waiting.filter((other) => other !== one)
+      if (result.kind === 'delivered' && message.notice.event === 'firing')
         this.#told.set(target.id, target)
       return
     }
     const waitMs = retryMs * (1 + spread * (2 * random() - 1))
-    notice.dueAtMs = sending.clock.monotonic() + waitMs
+    one.dueAtMs = sending.clock.monotonic() + waitMs
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Secret } from '../../base/secret.ts'
+import type { Message } from './delivery-store.ts'
 import type { SendMail } from './mailer.ts'
 import {
   emailOf,
@@ -51,15 +52,9 @@ export type SendResult =
       readonly retryAfterMs: number | undefined
     }
 
-/** A message without the name of the region, which `Sending` has. */
-export interface OutgoingMessage extends Omit<MessageContent, 'region'> {
-  /** The contact of an account; empty: the address of the target. */
-  readonly recipient: string
-}
-
 export async function sendMessage(
   target: AlertTarget,
-  outgoing: OutgoingMessage,
+  outgoing: Message,
   sending: Sending,
 ): Promise<SendResult> {
   const message = { ...outgoing, region: sending.region }
@@ -103,7 +98,7 @@ function judge(result: PostResult): SendResult {
 
 async function sendEmail(
   target: AlertTarget,
-  content: MessageContent & { readonly recipient: string },
+  content: MessageContent,
   { mail }: Sending,
 ): Promise<SendResult> {
   if (mail === undefined) return notDelivered('there is no mail server: set smtp and smtp_from')

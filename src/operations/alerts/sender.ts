@@ -6,7 +6,7 @@
 import { dayMs, hourMs } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
 import type { Database } from '../../storage/database.ts'
-import { listDueMessages, saveAttempt, type Message } from './delivery-store.ts'
+import { listDueMessages, saveAttempt, type Delivery } from './delivery-store.ts'
 import { sendMessage, type Sending, type SendResult } from './send.ts'
 import type { AlertTarget } from './target-store.ts'
 
@@ -66,7 +66,7 @@ export class AlertSender {
     this.#isClosed = true
   }
 
-  async #sendAll(target: AlertTarget, messages: readonly Message[]): Promise<void> {
+  async #sendAll(target: AlertTarget, messages: readonly Delivery[]): Promise<void> {
     const { sending, onAttempt } = this.#parts
     for (const message of messages) {
       if (this.#isClosed) return
@@ -79,7 +79,7 @@ export class AlertSender {
     }
   }
 
-  async #save(message: Message, result: SendResult): Promise<void> {
+  async #save(message: Delivery, result: SendResult): Promise<void> {
     const { database, sending } = this.#parts
     const atMs = sending.clock.now() + this.#clockOffsetMs
     await database.transact((transaction) =>
@@ -92,12 +92,12 @@ export class AlertSender {
   }
 
   #next(
-    { attempts, createdAtMs }: Message,
+    { attempts, notice }: Delivery,
     result: SendResult,
     atMs: number,
   ): Parameters<typeof saveAttempt>[2]['next'] {
     if (result.kind === 'delivered') return { state: 'delivered' }
-    if (result.isFinal || atMs - createdAtMs >= giveUpMs) return { state: 'failed' }
+    if (result.isFinal || atMs - notice.atMs >= giveUpMs) return { state: 'failed' }
     const waitMs = Math.min(retryMaxMs, firstRetryMs * 2 ** attempts)
     const jittered = waitMs * (1 + spread * (2 * this.#parts.random() - 1))
     return {

@@ -1,5 +1,5 @@
 /** SQL of table alert_target: who gets messages of which alerts. Secrets are in it only sealed. */
-import type { Queryable, Row, SqlValue, Transaction } from '../../storage/database.ts'
+import type { Queryable, Row, Transaction } from '../../storage/database.ts'
 import type { Severity } from './alert-kind.ts'
 
 export const targetFormats = ['webhook', 'slack', 'email'] as const
@@ -17,27 +17,20 @@ export interface AlertTarget {
   readonly address: string
   /** Webhook and slack: URL and secret, see target-secret.ts. */
   readonly sealed: string | undefined
-  /** Undefined = all. */
-  readonly kinds: readonly string[] | undefined
   readonly minSeverity: Severity
   readonly createdAtMs: number
 }
 
-/** Writes a new target, or all fields of one that exists. */
-export async function saveTarget(transaction: Transaction, target: AlertTarget): Promise<void> {
+export async function insertTarget(transaction: Transaction, target: AlertTarget): Promise<void> {
   await transaction.query(
-    `INSERT INTO alert_target (id, name, format, address, sealed, kinds, min_severity, created_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-     ON CONFLICT (id) DO UPDATE SET
-       name = excluded.name, address = excluded.address, sealed = excluded.sealed,
-       kinds = excluded.kinds, min_severity = excluded.min_severity`,
+    `INSERT INTO alert_target (id, name, format, address, sealed, min_severity, created_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [
       target.id,
       target.name,
       target.format,
       target.address,
       target.sealed ?? null,
-      target.kinds === undefined ? null : JSON.stringify(target.kinds),
       target.minSeverity,
       target.createdAtMs,
     ],
@@ -52,19 +45,6 @@ export async function findTarget(
   const [row] = await queryable.query('SELECT * FROM alert_target WHERE id = $1 OR name = $1', [
     reference,
   ])
-  return row === undefined ? undefined : readTarget(row)
-}
-
-/** As `findTarget`; no other transaction changes the target until this one has ended. */
-export async function lockTarget(
-  transaction: Transaction,
-  reference: string,
-): Promise<AlertTarget | undefined> {
-  // The one lock on a row that both stores have.
-  const [row] = await transaction.query(
-    'UPDATE alert_target SET name = name WHERE id = $1 OR name = $1 RETURNING *',
-    [reference],
-  )
   return row === undefined ? undefined : readTarget(row)
 }
 
@@ -96,19 +76,14 @@ export async function hasSealedTarget(queryable: Queryable): Promise<boolean> {
 }
 
 function readTarget(row: Row): AlertTarget {
-  const kinds = readText(row['kinds'])
+  const sealed = row['sealed']
   return {
     id: String(row['id']),
     name: String(row['name']),
     format: String(row['format']) as TargetFormat,
     address: String(row['address']),
-    sealed: readText(row['sealed']),
-    kinds: kinds === undefined ? undefined : (JSON.parse(kinds) as string[]),
+    sealed: typeof sealed === 'string' ? sealed : undefined,
     minSeverity: String(row['min_severity']) as Severity,
     createdAtMs: Number(row['created_at_ms']),
   }
-}
-
-function readText(value: SqlValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

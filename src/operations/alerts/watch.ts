@@ -21,11 +21,11 @@ import {
   usedUpCodes,
   type RuleMoment,
 } from './account-rules.ts'
-import { keyOf, type Alert, type Finding } from './alert-kind.ts'
+import { keyOf, type Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
 import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
 import { countKinds, findCountConditions } from './count-rules.ts'
-import { applyObservation, readFiring, type FiringAlerts, type RaiseOptions } from './raise.ts'
+import { applyObservation, readConditions, type RaiseOptions } from './raise.ts'
 
 export interface WatchOptions extends RaiseOptions {
   /** 0 = no projection. */
@@ -58,18 +58,17 @@ export class ChannelWatch {
     const states = (await listStates(database)).filter(({ node }) => names.has(node))
     const lines = states.map(({ node, line }) => ({ node: names.get(node) ?? node, line }))
     const offered = await listOfferedModels(database)
-    const firing = await readFiring(database)
-    const known = byKey(firing)
+    const known = await readConditions(database)
     const missing = this.#findMissing(offered, { names, states }).filter(
       ({ isSecondTime, model }) =>
-        isSecondTime || known.has(keyOf('model.no_usable_channel', model)),
+        isSecondTime || known.has(keyOf({ kind: 'model.no_usable_channel', subject: model })),
     )
     const findings = [
       ...findChannelConditions(lines, missing, known),
       ...findCountConditions(lines.map(({ line }) => line)),
     ]
     const kinds = [...channelKinds, ...countKinds]
-    await applyObservation(this.#options, { kinds, findings, firing }, nowMs)
+    await applyObservation(this.#options, { kinds, findings }, nowMs)
   }
 
   /** Models without any state of a gateway; two times, because a change of the catalogue takes a moment. */
@@ -95,10 +94,9 @@ export class ChannelWatch {
 
 export async function watchAccounts(options: WatchOptions, nowMs: number): Promise<void> {
   const { database, runOutWithinMs, onBalances } = options
-  const firing = await readFiring(database)
   const moment: RuleMoment = { nowMs, today: utcDay(nowMs), runOutWithinMs }
   const findings: Finding[] = []
-  const known = byKey(firing)
+  const known = await readConditions(database)
   const sums = new BalanceSums()
   const refusals = await readRefusals(database, nowMs)
   let afterId: string | undefined = ''
@@ -111,12 +109,12 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
       const refused = refusals.get(account.id) ?? new Set()
       sums.add(account, spend, moment)
       findings.push(
-        ...findAccountConditions({ account, spend, keys, usage, refused, firing: known }, moment),
+        ...findAccountConditions({ account, spend, keys, usage, refused, known }, moment),
       )
     }
     afterId = page.nextId
   }
-  await applyObservation(options, { kinds: accountKinds, findings, firing }, nowMs)
+  await applyObservation(options, { kinds: accountKinds, findings }, nowMs)
   onBalances(sums.figures())
 }
 
@@ -163,14 +161,13 @@ async function readPage(database: Database, afterId: string, nowMs: number): Pro
 
 export async function watchBackups(options: WatchOptions, nowMs: number): Promise<void> {
   const { database, backupMaxAgeMs } = options
-  const firing = await readFiring(database)
   const kinds = ['backup.too_old'] as const
   const lastMs =
     backupMaxAgeMs === undefined ? undefined : await findLastAction(database, backupAction)
   const isOld =
     backupMaxAgeMs !== undefined && (lastMs === undefined || nowMs - lastMs > backupMaxAgeMs)
   const findings = isOld ? [backupTooOld(lastMs, nowMs)] : []
-  await applyObservation(options, { kinds, findings, firing }, nowMs)
+  await applyObservation(options, { kinds, findings }, nowMs)
 }
 
 function backupTooOld(lastMs: number | undefined, nowMs: number): Finding {
@@ -183,8 +180,4 @@ function backupTooOld(lastMs: number | undefined, nowMs: number): Finding {
     text: `${age} Make one with: turnpike backup FILE`,
     facts: { last_backup_at: lastMs === undefined ? null : new Date(lastMs).toISOString(), hours },
   }
-}
-
-function byKey(firing: FiringAlerts): ReadonlyMap<string, Alert> {
-  return new Map(firing.map((alert) => [keyOf(alert.kind, alert.subject), alert]))
 }

@@ -1,16 +1,16 @@
 /** The order of what needs an operator, and the one next step of each. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { alertKindNames, alertKinds, type AlertKind } from '../alerts/alert-kind.ts'
+import { alertKindNames, type AlertKind } from '../alerts/alert-kind.ts'
 import { orderAttention, type Troubles } from './attention.ts'
 
 const none: Troubles = { alerts: [], channels: [], unloaded: [], accounts: [], uncleanStops: [] }
 const since = '2026-11-23T06:00:00.000Z'
 
 function alert(kind: AlertKind, subject: string, about: object = {}): Troubles['alerts'][number] {
-  const severity = alertKinds[kind]
-  const alertKind = { id: `alr_${subject}`, kind, severity, subject, title: kind, facts: {} }
-  return { ...alertKind, firedAtMs: Date.parse(since), ...about }
+  const beganAtMs = Date.parse(since)
+  const condition = { kind, subject, title: kind, text: '', facts: {}, beganAtMs, ...about }
+  return { id: `alr_${subject}`, conditions: [condition], firstSeenAtMs: beganAtMs }
 }
 
 function order(troubles: Partial<Troubles>, countMax = 100): readonly string[] {

@@ -3,7 +3,13 @@
  * have their severity; a channel or an account is added only where no alert is about it.
  */
 import { z } from 'zod'
-import { severities, type Alert, type AlertKind } from '../alerts/alert-kind.ts'
+import {
+  alertKinds,
+  severities,
+  type Alert,
+  type AlertKind,
+  type Finding,
+} from '../alerts/alert-kind.ts'
 import { moment, usd, type Answer } from '../answer-forms.ts'
 import { healthState } from '../channels/model-health.ts'
 import { uncleanStopForm, type UncleanStopView } from '../unclean-stops.ts'
@@ -65,18 +71,7 @@ type ShortAccount = Pick<Answer<typeof shortAccountForm>, 'account_id' | 'accoun
 type NextStep = Answer<typeof nextStepForm>
 
 export interface Troubles {
-  readonly alerts: readonly Pick<
-    Alert,
-    | 'id'
-    | 'kind'
-    | 'severity'
-    | 'subject'
-    | 'accountId'
-    | 'channel'
-    | 'title'
-    | 'facts'
-    | 'firedAtMs'
-  >[]
+  readonly alerts: readonly Pick<Alert, 'id' | 'conditions' | 'firstSeenAtMs'>[]
   readonly channels: readonly TroubledChannel[]
   /** Names of channels that no running gateway could load. */
   readonly unloaded: readonly string[]
@@ -84,10 +79,8 @@ export interface Troubles {
   readonly uncleanStops: readonly UncleanStopView[]
 }
 
-type FiringAlert = Troubles['alerts'][number]
-
-const credit = ({ subject }: FiringAlert): string => `turnpike account credit ${subject} AMOUNT`
-const showChannel = ({ channel = '' }: FiringAlert): string => `turnpike channel show ${channel}`
+const credit = ({ subject }: Finding): string => `turnpike account credit ${subject} AMOUNT`
+const showChannel = ({ channel = '' }: Finding): string => `turnpike channel show ${channel}`
 
 /** The options of `key edit` by the period in the subject of an alert. */
 const limitOptions: Readonly<Record<string, string>> = {
@@ -96,13 +89,13 @@ const limitOptions: Readonly<Record<string, string>> = {
   total: '--total',
 }
 
-function raiseKeyLimit({ subject }: FiringAlert): string {
+function raiseKeyLimit({ subject }: Finding): string {
   const [keyId = '', period = ''] = subject.split(' ')
   return `turnpike key edit ${keyId} ${limitOptions[period] ?? '--daily'} AMOUNT`
 }
 
 /** In the order of their urgency within a severity. */
-const steps: Readonly<Record<AlertKind, (alert: FiringAlert) => string>> = {
+const steps: Readonly<Record<AlertKind, (worst: Finding) => string>> = {
   'store.outage': () => 'turnpike doctor',
   'ledger.audit_failed': () => 'turnpike audit',
   'model.no_usable_channel': () => 'turnpike channel list',
@@ -167,25 +160,29 @@ const noSubjects = {
   alert_id: null,
 } as const
 
-function stepOfAlert(alert: FiringAlert): NextStep {
-  const { kind, subject, facts } = alert
+function stepOfAlert({
+  id,
+  conditions: [worst],
+  firstSeenAtMs,
+}: Troubles['alerts'][number]): NextStep {
+  const { kind, subject, facts } = worst
   const models = facts['models']
   const [onlyModel = null, ...otherModels] = typeof models === 'object' ? (models ?? []) : []
   const audit = facts['audit']
   return {
     ...noSubjects,
-    severity: alert.severity,
+    severity: alertKinds[kind],
     kind,
-    account_id: alert.accountId ?? null,
+    account_id: worst.accountId ?? null,
     key_id: kind === 'key.limit_reached' ? (subject.split(' ')[0] ?? null) : null,
-    channel: alert.channel ?? null,
+    channel: worst.channel ?? null,
     model: kind.startsWith('model.') ? subject : otherModels.length > 0 ? null : onlyModel,
     audit_id: typeof audit === 'string' ? audit : null,
     node: kind === 'store.outage' ? subject : null,
-    alert_id: alert.id,
-    title: alert.title,
-    step: steps[alert.kind](alert),
-    since: new Date(alert.firedAtMs).toISOString(),
+    alert_id: id,
+    title: worst.title,
+    step: steps[kind](worst),
+    since: new Date(firstSeenAtMs).toISOString(),
   }
 }
 

@@ -9,7 +9,8 @@ import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
 import { listShortAccounts } from '../../ledger/account-conditions.ts'
 import { findMoment } from '../../ledger/report-moment-store.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
-import { listFiring } from '../alerts/alert-store.ts'
+import { alertKinds } from '../alerts/alert-kind.ts'
+import { listAlerts } from '../alerts/alert-store.ts'
 import { listChannels } from '../channels/channel-health.ts'
 import { listAudits } from '../store/audit-store.ts'
 import { moment, usd, type Answer } from '../answer-forms.ts'
@@ -84,7 +85,7 @@ export const showOverview = operation({ input: noInput, answer: overviewForm }, 
   const yesterday = utcDay(nowMs - dayMs)
   const fromMs = Date.parse(yesterday)
   const storeMs = await readStoreTime(database, context.clock)
-  const alerts = await listFiring(database, { afterId: '', countMax: alertsMax })
+  const alerts = await listAlerts(database, { afterId: '', countMax: alertsMax })
   const { channels, unloaded } = await findChannelTroubles(context)
   const accounts = (
     await listShortAccounts(database, { fromDay: yesterday, countMax: listMax })
@@ -109,11 +110,11 @@ export const showOverview = operation({ input: noInput, answer: overviewForm }, 
       next: orderAttention({ alerts, channels, unloaded, accounts, uncleanStops }, listMax),
       channels,
       accounts,
-      alerts: alerts.slice(0, listMax).map((alert) => ({
-        kind: alert.kind,
-        severity: alert.severity,
-        title: alert.title,
-        since: timeText(alert.firedAtMs),
+      alerts: alerts.slice(0, listMax).map(({ conditions: [{ kind, title }], firstSeenAtMs }) => ({
+        kind,
+        severity: alertKinds[kind],
+        title,
+        since: timeText(firstSeenAtMs),
       })),
       unclean_stops: uncleanStops,
     },

@@ -535,24 +535,21 @@ CREATE TABLE idempotency_key (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_key_by_time ON idempotency_key (created_at_ms);
 
--- One row per condition from the moment it holds until it no longer does.
+-- One row per cause, while it lasts, however many nodes find it.
 CREATE TABLE alert (
   id TEXT PRIMARY KEY,
-  kind TEXT NOT NULL,
-  subject TEXT NOT NULL, -- account, key, channel, model; empty: the installation
-  severity TEXT NOT NULL,
+  cause TEXT NOT NULL UNIQUE, -- such as "channel alpha-main"
   account_id TEXT,
-  channel TEXT,
-  title TEXT NOT NULL,
-  text TEXT NOT NULL,
-  facts TEXT NOT NULL, -- JSON
-  fired_at_ms BIGINT NOT NULL,
-  resolved_at_ms BIGINT
+  conditions TEXT NOT NULL, -- JSON: those that hold, the worst first
+  severity_max TEXT NOT NULL,
+  condition_count INTEGER NOT NULL, -- that began since the first
+  first_seen_at_ms BIGINT NOT NULL,
+  last_seen_at_ms BIGINT NOT NULL, -- when a condition began the last time
+  acknowledged_by TEXT,
+  acknowledged_at_ms BIGINT,
+  snoozed_until_ms BIGINT, -- NULL = acknowledged until it ends
+  changed_at_ms BIGINT NOT NULL
 ) STRICT;
-
--- However many nodes find a condition, it is one alert.
-CREATE UNIQUE INDEX alert_firing ON alert (kind, subject) WHERE resolved_at_ms IS NULL;
-CREATE INDEX alert_by_resolution ON alert (resolved_at_ms) WHERE resolved_at_ms IS NOT NULL;
 
 -- Who gets messages of alerts.
 CREATE TABLE alert_target (
@@ -561,7 +558,6 @@ CREATE TABLE alert_target (
   format TEXT NOT NULL CHECK (format IN ('webhook', 'slack', 'email')),
   address TEXT NOT NULL, -- as it may be shown: an e-mail address, `contact`, or the origin of a URL
   sealed TEXT, -- webhook and slack: JSON of URL and secret, sealed with the master key
-  kinds TEXT, -- JSON array; NULL = all
   min_severity TEXT NOT NULL CHECK (min_severity IN ('info', 'warning', 'critical')),
   created_at_ms BIGINT NOT NULL
 ) STRICT;
@@ -569,19 +565,18 @@ CREATE TABLE alert_target (
 -- The outbox. Written in the transaction of the alert.
 CREATE TABLE alert_delivery (
   id TEXT PRIMARY KEY, -- a receiver recognises a repeated message by it
-  alert_id TEXT NOT NULL,
   target_id TEXT NOT NULL,
-  recipient TEXT NOT NULL DEFAULT '', -- the contact of an account; empty: the address of the target
-  event TEXT NOT NULL CHECK (event IN ('firing', 'resolved')),
+  recipient TEXT NOT NULL, -- the contact of an account; empty: the address of the target
   kind TEXT NOT NULL,
+  notice TEXT NOT NULL, -- JSON: what the message says
   state TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed', 'dropped')),
   due_at_ms BIGINT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
-  outcome TEXT NOT NULL DEFAULT '', -- of the last attempt
+  outcome TEXT NOT NULL, -- of the last attempt
   created_at_ms BIGINT NOT NULL,
-  ended_at_ms BIGINT,
-  UNIQUE (alert_id, target_id, event)
+  ended_at_ms BIGINT
 ) STRICT;
+
 CREATE INDEX alert_delivery_waiting ON alert_delivery (target_id, due_at_ms) WHERE state = 'waiting';
 CREATE INDEX alert_delivery_by_time ON alert_delivery (created_at_ms);
 

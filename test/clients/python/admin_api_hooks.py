@@ -97,10 +97,6 @@ def name_what_exists(operation, fields):
         fields["models"] = ["large-1"]
     if operation == "alerts.create":
         fields["address"] = ADDRESSES.get(fields.get("format"), fields.get("address"))
-    if operation == "alerts.change":
-        # The address has the form that the target was created with.
-        fields.pop("address", None)
-        fields["min_severity"] = fields.get("min_severity", "info")
 
 
 ADDRESSES = {

@@ -25,7 +25,7 @@ import type { OperationContext } from '../../../src/operations/operation.ts'
 import { applyCatalogue } from '../operations.ts'
 import { analyzeTables, bookPast, dayMs, hourMs } from './book-past.ts'
 import { makeBusiness, models, type Business, type ChannelForm, type Offer } from './business.ts'
-import { drawRefusals, pick, writeAudits, writeOutages, writePastAlerts } from './past.ts'
+import { drawRefusals, pick, writeAudits, writeOutages } from './past.ts'
 import { drawCourse, makeExchange } from './traffic.ts'
 
 export interface LargeShape {
@@ -99,7 +99,6 @@ export async function fillLargeStore(
     keyIds.map((key) => ({ id: key, accountId: id })),
   )
   await writeOutages(database, { business, span, count: 400, random })
-  await writePastAlerts(database, { span, count: 500, random, accounts: holders })
   await writeAudits(database, { span, count: 240, random })
   await saveFreeExchanges(database, drawRefusals({ business, span, count: 2_000, random, keys }))
   await database.transact((transaction) =>

@@ -1,13 +1,11 @@
 /**
- * What a gateway has written beside the charges: history of channels, alerts that are over, audits,
- * refused requests. Each through the program's own stores.
+ * What a gateway has written beside the charges: history of channels, audits, refused requests. Each through
+ * the program's own stores.
  */
 import { newId } from '../../../src/base/id.ts'
 import type { Random } from '../../../src/base/random.ts'
 import { appendChanges, type ChannelChange } from '../../../src/channels/cluster/channel-history.ts'
 import type { FreeExchangeRow } from '../../../src/ledger/free-exchange-store.ts'
-import { insertAlert } from '../../../src/operations/alerts/alert-store.ts'
-import { alertKinds } from '../../../src/operations/alerts/alert-kind.ts'
 import { insertAudit } from '../../../src/operations/store/audit-store.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import type { Business } from './business.ts'
@@ -67,33 +65,6 @@ export function pick<Item>(items: readonly Item[], random: Random): Item {
   const item = items[Math.floor(random() * items.length)]
   if (item === undefined) throw new Error('there is nothing to choose from')
   return item
-}
-
-/** Alerts of low balances that have been resolved by a credit an hour later. */
-export async function writePastAlerts(
-  database: Database,
-  written: Written & {
-    readonly accounts: readonly { readonly id: string; readonly name: string }[]
-  },
-): Promise<void> {
-  const kind = 'account.balance_low'
-  await database.transact(async (transaction) => {
-    for (const firedAtMs of momentsOf(written.span, written.count)) {
-      const account = pick(written.accounts, written.random)
-      await insertAlert(transaction, {
-        id: newId('alr', firedAtMs),
-        kind,
-        severity: alertKinds[kind],
-        subject: account.id,
-        accountId: account.id,
-        title: `Balance of ${account.name} is low: 4.20 USD`,
-        text: `The balance of ${account.name} is below its alert level.`,
-        facts: { account: account.name, balance_usd: '4.20' },
-        firedAtMs,
-        resolvedAtMs: firedAtMs + 3_600_000,
-      })
-    }
-  })
 }
 
 /** Audits on schedule that found nothing. */

@@ -1,7 +1,7 @@
 /**
  * Fills a store with a small business in which every page has something to show: accounts in each state, keys
  * with limits, a channel that does not answer, failovers, refunds, answers cut off or withheld, alerts that
- * fire and alerts that are over. A running gateway adds what only it can know. The books pass the audit.
+ * fire. A running gateway adds what only it can know. The books pass the audit.
  */
 import {
   picos,
@@ -31,7 +31,7 @@ import {
 import type { TestAccount } from '../accounts.ts'
 import { analyzeTables, bookPast, dayMs, hourMs } from './book-past.ts'
 import { makeBusiness, models, type Business, type ModelForm } from './business.ts'
-import { drawRefusals, pick, writeAudits, writeOutages, writePastAlerts } from './past.ts'
+import { drawRefusals, pick, writeAudits, writeOutages } from './past.ts'
 import { drawCourse, makeExchange, rareCourses, type Course } from './traffic.ts'
 
 export interface SmallOptions {
@@ -151,7 +151,6 @@ export async function fillSmallStore(
     keyIds.map((key) => ({ id: key, accountId: id })),
   )
   await writeOutages(database, { business, span: earlier, count: 8, random })
-  await writePastAlerts(database, { span: earlier, count: 6, random, accounts: holders })
   await writeAudits(database, { span: earlier, count: 30, random })
   await saveFreeExchanges(
     database,

@@ -184,14 +184,6 @@ export function readFiringOf(account: string) {
   }
 }
 
-/** Messages about an account, the newest first. */
-export function readDeliveriesOf(account: string) {
-  return (cursor: { cursor?: string }) => {
-    const query = { account, limit: pageSize, ...cursor }
-    return bodyOf(api.GET('/admin/v1/alerts/deliveries', { params: { query } }))
-  }
-}
-
 /** Where clients connect, as the gateway that answers is set: `127.0.0.1:8080`. */
 export const listenQuery = queryOptions({
   queryKey: ['settings', 'listen'],

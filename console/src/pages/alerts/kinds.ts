@@ -1,9 +1,7 @@
-/** The kinds of alerts in words, in the groups in which a person thinks of them. */
+/** The kinds of alerts in words, and the tones of severities. */
 import type { Firing } from './queries.ts'
 
-export type AlertKind = Firing['kind']
-
-export const kindNames: Readonly<Record<AlertKind, string>> = {
+export const kindNames: Readonly<Record<Firing['kind'], string>> = {
   'account.balance_low': 'Balance of an account is low',
   'account.running_out': 'Balance of an account will soon be spent',
   'account.exhausted': 'Balance of an account is spent',
@@ -24,14 +22,5 @@ export const kindNames: Readonly<Record<AlertKind, string>> = {
   'backup.too_old': 'The last backup is too old',
   'alert.test': 'Test message',
 }
-
-const alertKinds = Object.keys(kindNames).filter(isAlertKind)
-
-export function isAlertKind(word: string): word is AlertKind {
-  return word in kindNames
-}
-
-/** The kinds that a target can choose; everyone gets tests. */
-export const chosenKinds = alertKinds.filter((kind) => kind !== 'alert.test')
 
 export const severityTones = { info: 'neutral', warning: 'warn', critical: 'bad' } as const

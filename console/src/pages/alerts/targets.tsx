@@ -18,7 +18,8 @@ import { readTargets, type Target } from './queries.ts'
 import { TargetDialog } from './target-dialog.tsx'
 import './alerts.css'
 
-type Asked = { kind: 'new' } | { kind: 'edit' | 'delete'; target: Target }
+/** What a dialog asks: a new target, or whether to delete one. */
+type Asked = 'new' | Target
 
 export function Targets() {
   const list = useList(['alerts', 'targets'], readTargets)
@@ -32,7 +33,7 @@ export function Targets() {
       isFlush
       actions={
         isOwner && (
-          <Button look="primary" onClick={() => setAsked({ kind: 'new' })}>
+          <Button look="primary" onClick={() => setAsked('new')}>
             <Plus aria-hidden /> New target
           </Button>
         )
@@ -55,40 +56,31 @@ export function Targets() {
               </div>
             ),
           },
-          { name: 'Gets', cell: ({ kinds }) => <Kinds kinds={kinds} /> },
           {
             name: 'From severity',
             cell: ({ min_severity: least }) => <Badge tone={severityTones[least]}>{least}</Badge>,
           },
           {
             name: 'Actions',
-            cell: (target) => <TargetActions target={target} onAsk={setAsked} isOwner={isOwner} />,
+            cell: (target) => (
+              <TargetActions target={target} onDelete={setAsked} isOwner={isOwner} />
+            ),
           },
         ]}
       />
-      {asked?.kind === 'new' && <TargetDialog onClose={close} />}
-      {asked?.kind === 'edit' && <TargetDialog target={asked.target} onClose={close} />}
-      {asked?.kind === 'delete' && <DeleteTarget target={asked.target} onClose={close} />}
+      {asked === 'new' && <TargetDialog onClose={close} />}
+      {asked !== undefined && asked !== 'new' && <DeleteTarget target={asked} onClose={close} />}
     </Card>
-  )
-}
-
-function Kinds({ kinds }: Pick<Target, 'kinds'>) {
-  if (kinds === null) return 'All kinds'
-  return (
-    <span data-tip={kinds.join(', ')}>
-      {kinds.length} {kinds.length === 1 ? 'kind' : 'kinds'}
-    </span>
   )
 }
 
 interface ActionsProps {
   readonly target: Target
   readonly isOwner: boolean
-  readonly onAsk: (asked: Asked) => void
+  readonly onDelete: (target: Target) => void
 }
 
-function TargetActions({ target, isOwner, onAsk }: ActionsProps) {
+function TargetActions({ target, isOwner, onDelete }: ActionsProps) {
   const client = useQueryClient()
   const navigate = useNavigate({ from: '/alerts' })
   const mayTest = useMay('operator')
@@ -105,16 +97,17 @@ function TargetActions({ target, isOwner, onAsk }: ActionsProps) {
     onSettled: () => client.invalidateQueries({ queryKey: ['alerts', 'deliveries'] }),
   })
   if (!mayTest) return null
-  const ownerItems = [
-    { text: 'Edit', onSelect: () => onAsk({ kind: 'edit', target }) },
-    { text: 'Delete', isDanger: true, onSelect: () => onAsk({ kind: 'delete', target }) },
-  ]
   return (
     <div className="row">
       <Button isBusy={testing.isPending} onClick={() => testing.mutate()}>
         Send test
       </Button>
-      {isOwner && <Menu label={`Actions of ${target.name}`} items={ownerItems} />}
+      {isOwner && (
+        <Menu
+          label={`Actions of ${target.name}`}
+          items={[{ text: 'Delete', isDanger: true, onSelect: () => onDelete(target) }]}
+        />
+      )}
     </div>
   )
 }
