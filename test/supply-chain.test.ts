@@ -1,6 +1,7 @@
 /**
  * Packages from elsewhere: npm can check each one, none runs a script at installation, all have a licence
- * that we accept, and `node scripts/run.mjs licences` lists them. Then each rule finds its mistake in a small lock file.
+ * that we accept, and `node scripts/run.mjs licences` lists them. Then each rule finds its mistake in a small
+ * lock file.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
