@@ -42,6 +42,10 @@ async function ask({ gateway }: OpenConsole): Promise<void> {
 }
 
 /** As the page says it. */
+function percentText(share: number): string {
+  return `${(100 * share).toLocaleString('en-US', { maximumFractionDigits: 1 })}%`
+}
+
 function changeOf(now: number | null, before: number | null): string {
   if (now === null || before === null) return 'no comparison'
   if (before === 0) return now === 0 ? 'as yesterday' : 'none yesterday'
@@ -78,6 +82,9 @@ describe('the overview', () => {
         const note = await figure(page, label).locator('.figure-note').innerText()
         assert.equal(note, changeOf(now, past === undefined ? null : Number(past)), label)
       }
+      const rate = today.cache_hit_rate
+      const share = rate === null ? '–' : percentText(rate)
+      assert.ok((await figure(page, 'Input from the cache').innerText()).includes(share))
       await ask(console)
       await requestsShown(page, today.requests + 1)
       await page.getByText(/Read (now|\d+ s ago)\./).waitFor()

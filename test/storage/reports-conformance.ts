@@ -389,15 +389,16 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
       await settle(7n, { isOwnCostKnown: true, ownCostPicos: picos(2n) })
       const { today, yesterday, attention } = valueOf(await showOverview(context, {}))
       assert.deepEqual(
-        [today, yesterday].map(({ requests, tokens, revenue_usd, margin_usd }) => [
+        [today, yesterday].map(({ requests, tokens, cache_hit_rate, revenue_usd, margin_usd }) => [
           requests,
           tokens,
+          cache_hit_rate,
           parseUsd(revenue_usd),
           margin_usd,
         ]),
         [
-          [1, 35, 7n, '0.000000000005'],
-          [1, 35, 10n, '0.00000000001'],
+          [1, 35, 0.333, 7n, '0.000000000005'],
+          [1, 35, 0.333, 10n, '0.00000000001'],
         ],
       )
       const short = attention.accounts.map(({ account_id, state, balance_usd, spent_usd }) => [

@@ -19,7 +19,7 @@ import { auditResults, auditScopes } from '../store/audit-forms.ts'
 import { readUncleanStops } from '../unclean-stops.ts'
 import { attentionForm, orderAttention } from './attention.ts'
 import { readHours, type DayByHour } from './hours.ts'
-import { firstEventMs, viewTotal } from './report.ts'
+import { cacheHitRate, firstEventMs, viewTotal } from './report.ts'
 
 const oldestMinutes = 30
 const listMax = 100
@@ -34,6 +34,7 @@ const dayForm = z.strictObject({
   errors: z.int(),
   failovers: z.int(),
   tokens: z.int(),
+  cache_hit_rate: cacheHitRate,
   revenue_usd: usd,
   refunded_usd: usd,
   unknown_cost_revenue_usd: usd,
@@ -129,6 +130,7 @@ function viewDay({ day, row }: Pick<DayByHour, 'day' | 'row'>): DayView {
     errors: row.errors,
     failovers: row.failovers,
     tokens: row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_write_tokens,
+    cache_hit_rate: row.cache_hit_rate,
     revenue_usd: row.revenue_usd,
     refunded_usd: row.refunded_usd,
     unknown_cost_revenue_usd: row.unknown_cost_revenue_usd,

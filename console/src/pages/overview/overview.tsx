@@ -4,7 +4,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { Problem } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Figure, Figures, Notice } from '../../ui/card.tsx'
-import { formatClock } from '../../ui/format.ts'
+import { formatClock, formatShare } from '../../ui/format.ts'
 import { Page } from '../../ui/page.tsx'
 import { describeFailure } from '../../ui/states.tsx'
 import { Age, Clock, Count, Duration, Usd } from '../../ui/values.tsx'
@@ -124,6 +124,16 @@ function TodayFigures({ data }: { data: OverviewData }) {
         label="Tokens"
         value={<Count value={today.tokens} />}
         note={<Change now={today.tokens} before={before?.tokens} />}
+      />
+      <Figure
+        label="Input from the cache"
+        value={today.cache_hit_rate === null ? '–' : formatShare(today.cache_hit_rate)}
+        note={
+          <Change
+            now={today.cache_hit_rate ?? undefined}
+            before={before?.cache_hit_rate ?? undefined}
+          />
+        }
       />
     </Figures>
   )
