@@ -47,13 +47,14 @@ export function wholeTestFiles() {
 
 /** Their files start programs, machines or clients, or run for a long time. */
 const separateFolders = ['clients', 'deploy', 'leaks', 'processes', 'simulation', 'site', 'torture']
-/** Files that look at what their process holds, and files that run for a long time. */
+/** Files that look at what their process holds, break its PostgreSQL, or run for a long time. */
 const separateFiles = new Set([
   'test/console/browser.test.ts',
   'test/e2e/failed-start.test.ts',
   'test/money/crash-points.test.ts',
   'test/money/crash-points-on-postgres.test.ts',
   'test/money/many-streams.test.ts',
+  'test/storage/postgres-faults.test.ts',
 ])
 const groupFilesMax = 8
 
