@@ -45,35 +45,6 @@ export function wholeTestFiles() {
   return [...files.filter(isSlow), ...files.filter((path) => !isSlow(path))]
 }
 
-/** Their files start programs, machines or clients, or run for a long time. */
-const separateFolders = ['clients', 'deploy', 'leaks', 'processes', 'simulation', 'site', 'torture']
-/** Files that look at what their process holds, break its PostgreSQL, or run for a long time. */
-const separateFiles = new Set([
-  'test/console/browser.test.ts',
-  'test/e2e/failed-start.test.ts',
-  'test/money/crash-points.test.ts',
-  'test/money/crash-points-on-postgres.test.ts',
-  'test/money/many-streams.test.ts',
-  'test/storage/postgres-faults.test.ts',
-])
-const groupFilesMax = 8
-
-/**
- * Returns the files in groups of those that may share a process. A file that runs the tests of another one on
- * PostgreSQL shares none with it: the second would find its modules loaded.
- */
-export function groupsOf(files) {
-  const nameOf = (path) => {
-    const folder = path.split('/')[1]
-    if (separateFiles.has(path) || separateFolders.includes(folder)) return path
-    return path.endsWith('-on-postgres.test.ts') ? `${folder} on PostgreSQL` : folder
-  }
-  return [...Map.groupBy(files, nameOf).values()].flatMap((group) => {
-    const count = Math.ceil(group.length / groupFilesMax)
-    return Array.from({ length: count }, (_, part) => group.filter((_, at) => at % count === part))
-  })
-}
-
 /** The larger tests of `npm run test:quick`: the core of each promise, on SQLite, in seconds per file. */
 export function quickTestFiles() {
   return [

@@ -8,8 +8,6 @@ import { root } from './runtime.mjs'
 
 const durationsPath = join(root, 'node_modules', '.cache', 'test-durations.json')
 const slowestCount = 10
-/** Of what tests write themselves. */
-const otherLinesMax = 200
 
 /** Reads how long each test file took when it last ran, in milliseconds by path. */
 export function readDurations() {
@@ -57,36 +55,35 @@ export class TestResults {
   }
 
   /**
-   * Counts one test run. `part` names all its files; without it their folder does. `read` takes the run's
-   * output in pieces. What the tests themselves write is shown where the run ends without a result.
+   * Counts one test run. `part` names all its files; without it their folder does. `read` takes the
+   * run's output in pieces; what the reporter has not written is passed on.
    */
   startRun(name, part) {
+    const failedBefore = this.#failed
     let partial = ''
-    let failedCount = 0
-    const others = []
     return {
       read: (piece) => {
         const lines = (partial + piece).split('\n')
         partial = lines.pop() ?? ''
         for (const line of lines) {
-          if (line.startsWith('{"testEvent":'))
-            failedCount += this.#add(JSON.parse(line).testEvent, part)
-          // A test file prints these lines where it cannot run on this machine.
-          else if (line.startsWith('not run: ')) this.#notRun.add(line)
-          else if (others.push(line) > otherLinesMax) others.shift()
+          if (line.startsWith('{"testEvent":')) this.#add(JSON.parse(line).testEvent, part)
+          else if (line !== '') this.#write(`${line}\n`)
         }
       },
       // A run that ends with an exit code although no test failed has failed itself.
       end: (code) => {
-        if (code === 0 || failedCount > 0) return
-        const output = others.join('\n')
-        this.#fail(name, 'run', `the test run ended with exit code ${code}\n${output}`)
+        if (code === 0 || this.#failed > failedBefore) return
+        this.#fail(name, 'run', `the test run ended with exit code ${code}`)
       },
     }
   }
 
-  /** Returns how many tests have failed by this event. */
-  #add({ kind, file, name, durationMs, failure }, part) {
+  #add(event, part) {
+    if (event.kind === 'not run') {
+      this.#notRun.add(event.line)
+      return
+    }
+    const { file, name, durationMs, failure } = event
     const counts = this.#files.get(file) ?? {
       part: part ?? dirname(file),
       passed: 0,
@@ -94,16 +91,18 @@ export class TestResults {
       testsMs: 0,
     }
     this.#files.set(file, counts)
-    if (kind === 'file') counts.fileMs = durationMs
-    else counts.testsMs += durationMs
+    if (event.kind === 'file') {
+      counts.fileMs = durationMs
+      return
+    }
+    counts.testsMs += durationMs
     if (failure !== undefined) {
       counts.failed++
       this.#fail(file, name, failure)
-    } else if (kind === 'test') {
+    } else if (event.kind === 'test') {
       counts.passed++
       this.#passed++
     }
-    return failure === undefined ? 0 : 1
   }
 
   #fail(file, name, failure) {

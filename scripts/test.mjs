@@ -11,7 +11,7 @@ import { ensureDebianPackages } from './debian-packages.mjs'
 import { ensureInstalled } from './packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
 import { makeTemporaryFolder } from './temporary-folder.mjs'
-import { groupsOf, quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
+import { quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
 import { readDurations, TestResults } from './test-results.mjs'
 
 const words = process.argv.slice(2)
@@ -22,9 +22,12 @@ const results = new TestResults()
 const programOptions = ['--production', '--strict', '--include', 'files,dependencies,unlisted']
 // Stores on a disk would spend much of their time in waiting for it.
 const temporary = makeTemporaryFolder()
-const largerTests = { TMPDIR: temporary, TURNPIKE_TEST_FOLDER: temporary }
-/** More groups at once than cores: most of them wait now and then for a process or a lease. */
-const groupsAtOnce = 3
+// More files at once than cores: most of them wait now and then for a process or a lease.
+const largerTests = {
+  name: 'larger tests',
+  options: ['--test-concurrency=3'],
+  env: { TMPDIR: temporary, TURNPIKE_TEST_FOLDER: temporary },
+}
 
 if (tier === 'all') {
   ensureInstalled(join(root, 'test', 'clients'), 'development')
@@ -35,12 +38,12 @@ if (tier === 'all') {
 }
 
 if (chosen.length > 0) {
-  await runInGroups(chosen)
+  await runTests(chosen, largerTests)
 } else {
   await Promise.all([runChecks(), runUnitTests()])
   // Tests with stores and processes take minutes; they say little while the types are wrong.
   if (tier !== 'check' && results.failedCount === 0)
-    await runInGroups(tier === 'quick' ? quickTestFiles() : wholeTestFiles())
+    await runTests(tier === 'quick' ? quickTestFiles() : wholeTestFiles(), largerTests)
 }
 rmSync(temporary, { recursive: true, force: true })
 results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
@@ -123,36 +126,26 @@ async function runCheck([name, command, ...commandArguments]) {
 
 /** All in one process: most of their time would be its start. */
 function runUnitTests() {
-  return runTests({
+  return runTests(unitTestFiles(), {
     name: 'unit tests',
     part: 'unit tests',
-    words: ['--test', '--test-isolation=none', ...unitTestFiles()],
+    options: ['--test-isolation=none'],
   })
 }
 
-/** Groups of files, one process for each group. The slowest first, so that none runs alone at the end. */
-async function runInGroups(files) {
-  const durations = readDurations()
-  const expectedMs = (group) =>
-    group.reduce((sum, file) => sum + (durations[file] ?? Number.MAX_SAFE_INTEGER), 0)
-  const groups = groupsOf(files).toSorted((left, right) => expectedMs(right) - expectedMs(left))
-  const runner = join(root, 'scripts', 'test-group.mjs')
-  await Promise.all(
-    Array.from({ length: groupsAtOnce }, async () => {
-      for (let group = groups.shift(); group !== undefined; group = groups.shift())
-        await runTests({ name: group.join(' '), words: [runner, ...group], env: largerTests })
-    }),
-  )
-}
-
-async function runTests({ name, part, words, env = {} }) {
+/** The slowest files first, so that none is still running alone at the end. */
+async function runTests(files, { name, part, options, env = {} }) {
   const testRun = results.startRun(name, part)
+  const durations = readDurations()
+  const expectedMs = (file) => durations[file] ?? Number.MAX_SAFE_INTEGER
   const code = await runNode(
     [
+      '--test',
       '--test-timeout=1200000',
       `--test-reporter=${join(root, 'test', 'support', 'reporter.mjs')}`,
       '--test-reporter-destination=stdout',
-      ...words,
+      ...options,
+      ...files.toSorted((left, right) => expectedMs(right) - expectedMs(left)),
     ],
     {
       onOutput: testRun.read,

@@ -8,16 +8,21 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after, before } from 'node:test'
 import { bareEnvironment, runCommand, type Ran } from './command-hosts.ts'
 import { gather } from './gather.ts'
 
 export { bareEnvironment, type Ran }
 
 const program = new URL('../../src/cli.ts', import.meta.url).pathname
-/** Of all test files of this process. */
-const root = mkdtempSync(join(tmpdir(), 'turnpike-cli-'))
-process.once('exit', () => rmSync(root, { recursive: true, force: true }))
+let root: string
 let folderCount = 0
+
+before(() => {
+  root = mkdtempSync(join(tmpdir(), 'turnpike-cli-'))
+})
+
+after(() => rmSync(root, { recursive: true }))
 
 /** Makes a folder with its own store. */
 export function newFolder(files: Readonly<Record<string, string>> = {}): string {

@@ -2,10 +2,7 @@
  * Test reporter: writes each event that matters as one line of JSON for `scripts/test-results.mjs`,
  * which counts and prints. Counts nothing itself, because one `npm test` is several runs.
  */
-import { join, relative } from 'node:path'
-
-/** What it calls a test is a whole file. */
-const groupRunner = join('scripts', 'test-group.mjs')
+import { relative } from 'node:path'
 
 export default async function* reporter(source) {
   for await (const event of source)
@@ -14,16 +11,18 @@ export default async function* reporter(source) {
 }
 
 function* simplify({ type, data }) {
-  if (type !== 'test:pass' && type !== 'test:fail') return
-  const { name, details, nesting } = data
   const file = data.file === undefined ? '?' : relative(process.cwd(), data.file)
-  const durationMs = details?.duration_ms ?? 0
-  const failure = failureOf(type, data)
-  if (file === groupRunner)
-    yield { kind: 'file', file: name, name: 'the file', durationMs, failure }
-  else {
+  if (type === 'test:stdout') {
+    // A test file prints these lines where it cannot run on this machine.
+    for (const line of data.message.split('\n'))
+      if (line.startsWith('not run: ')) yield { kind: 'not run', line }
+  } else if (type === 'test:summary' && data.file !== undefined) {
+    yield { kind: 'file', file, durationMs: data.duration_ms }
+  } else if (type === 'test:pass' || type === 'test:fail') {
+    const { name, details, nesting } = data
+    const durationMs = nesting === 0 ? (details?.duration_ms ?? 0) : 0
     const kind = details?.type === 'suite' ? 'suite' : 'test'
-    yield { kind, file, name, durationMs: nesting === 0 ? durationMs : 0, failure }
+    yield { kind, file, name, durationMs, failure: failureOf(type, data) }
   }
 }
 

@@ -11,19 +11,13 @@ import { startPostgres } from './postgres.ts'
 /** Makes an empty store and tells where it is, as settings are written. */
 type NewStore = (folder: string) => Promise<string>
 
-const newFile: NewStore = (folder) => Promise.resolve(`sqlite:${join(folder, 'turnpike.db')}`)
-
 let isServer = false
-let newStore = newFile
+let newStore: NewStore = (folder) => Promise.resolve(`sqlite:${join(folder, 'turnpike.db')}`)
 
-/** From here to the end of the test file every store is a database of one new server. */
+/** From here on every store of this test process is a database of one new server. */
 export async function useStoresOnPostgres(): Promise<void> {
   const server = await startPostgres()
-  after(async () => {
-    isServer = false
-    newStore = newFile
-    await server.close()
-  })
+  after(() => server.close())
   newStore = () => server.createStore()
   isServer = true
 }
