@@ -58,6 +58,11 @@ for (const [name, { title, packages }] of Object.entries(clients))
       assert.ok(answers.every((answer) => !answer.startsWith('cut')))
     })
 
+    test('is refused at requests per minute', () => {
+      const { answers } = played(transcript, '429: requests per minute')
+      assert.ok(answers.some((answer) => answer.startsWith('429')))
+    })
+
     test('shows no secret and no path of the machine', () => {
       assert.doesNotMatch(page, /\bcr_\w|\/root\/|\/home\/|node_modules/)
     })
