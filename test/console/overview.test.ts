@@ -79,12 +79,13 @@ describe('the overview', () => {
         ['Tokens', String(today.tokens), today.tokens, earlier?.tokens],
       ] as const) {
         assert.equal(await figure(page, label).locator('data').getAttribute('value'), value)
-        const note = await figure(page, label).locator('.figure-note').innerText()
+        const [note] = (await figure(page, label).locator('.figure-note').innerText()).split('\n')
         assert.equal(note, changeOf(now, past === undefined ? null : Number(past)), label)
       }
       const rate = today.cache_hit_rate
-      const share = rate === null ? '–' : percentText(rate)
-      assert.ok((await figure(page, 'Input from the cache').innerText()).includes(share))
+      assert.ok(rate !== null)
+      const tokens = await figure(page, 'Tokens').innerText()
+      assert.ok(tokens.includes(`${percentText(rate)} of input from the cache`), tokens)
       await ask(console)
       await requestsShown(page, today.requests + 1)
       await page.getByText(/Read (now|\d+ s ago)\./).waitFor()

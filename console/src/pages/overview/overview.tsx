@@ -123,16 +123,13 @@ function TodayFigures({ data }: { data: OverviewData }) {
       <Figure
         label="Tokens"
         value={<Count value={today.tokens} />}
-        note={<Change now={today.tokens} before={before?.tokens} />}
-      />
-      <Figure
-        label="Input from the cache"
-        value={today.cache_hit_rate === null ? '–' : formatShare(today.cache_hit_rate)}
         note={
-          <Change
-            now={today.cache_hit_rate ?? undefined}
-            before={before?.cache_hit_rate ?? undefined}
-          />
+          <>
+            <Change now={today.tokens} before={before?.tokens} />
+            {today.cache_hit_rate !== null && (
+              <div>{formatShare(today.cache_hit_rate)} of input from the cache</div>
+            )}
+          </>
         }
       />
     </Figures>
