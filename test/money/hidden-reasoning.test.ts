@@ -165,10 +165,12 @@ test('a model that thinks by itself is read on like one that is asked to', async
 test('the drain time ends what is read on', async () => {
   await withReading({}, async (reading) => {
     await leave(reading, await reading.begin({ format: 'chat', more: { reasoning_effort: 'low' } }))
-    const drain = { isOver: false }
-    void reading.gateway.app.drain(graceMs).then(() => (drain.isOver = true))
-    while (!drain.isOver) {
-      reading.clock.advance(1_000)
+    // How long the store takes is no matter of the gateway's clock: the clock waits for the charge.
+    const isOver = { charge: false, drain: false }
+    void reading.gateway.passed('charge_durable').then(() => (isOver.charge = true))
+    void reading.gateway.app.drain(graceMs).then(() => (isOver.drain = true))
+    while (!isOver.charge || !isOver.drain) {
+      reading.clock.advance(100)
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
     const { context } = reading.gateway
