@@ -18,6 +18,7 @@ export default defineConfig({
     // Scripts load each other by relative addresses, so that both listeners can serve the same files.
     renderBuiltUrl(path, { hostId, hostType }) {
       if (hostType !== 'html') return { relative: true }
+      // One page answers every path of the console: a relative address would depend on it.
       return `${hostId === 'account.html' ? '/account/' : '/console/'}${path}`
     },
   },
@@ -29,6 +30,16 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { input: ['index.html', 'account.html'] },
+    rolldownOptions: {
+      input: ['index.html', 'account.html'],
+      output: {
+        // A browser asks whether a file has changed, so that a name need not change with its content.
+        entryFileNames: 'assets/[name].js',
+        chunkFileNames: 'assets/[name].js',
+        assetFileNames: 'assets/[name].[ext]',
+        minifyInternalExports: false,
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+      },
+    },
   },
 })

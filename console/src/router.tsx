@@ -1,30 +1,43 @@
 /**
  * The pages of the console by their addresses. A page's state is in its address and is read by the page's
- * `address.ts`; the page itself is loaded when it is opened.
+ * `address.ts`. All pages load at once: one that stays open works after the gateway behind it was replaced.
  */
 import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
 import { sessionQuery } from './api/session.ts'
 import * as accounts from './pages/accounts/address.ts'
+import { Accounts } from './pages/accounts/accounts.tsx'
+import { AccountPage } from './pages/accounts/account.tsx'
 import * as alerts from './pages/alerts/address.ts'
+import { Alerts } from './pages/alerts/alerts.tsx'
 import * as audit from './pages/audit/address.ts'
+import { Audit } from './pages/audit/audit.tsx'
 import * as channels from './pages/channels/address.ts'
+import { Channels } from './pages/channels/channels.tsx'
+import { ChannelPage } from './pages/channels/channel.tsx'
 import * as models from './pages/models/address.ts'
+import { Models } from './pages/models/models.tsx'
 import * as overview from './pages/overview/address.ts'
+import { Overview } from './pages/overview/overview.tsx'
 import * as reconciliation from './pages/reconciliation/address.ts'
+import { Reconciliation } from './pages/reconciliation/reconciliation.tsx'
 import * as reports from './pages/reports/address.ts'
+import { Reports } from './pages/reports/reports.tsx'
 import * as requests from './pages/requests/address.ts'
+import { Requests } from './pages/requests/requests.tsx'
+import { RequestPage } from './pages/requests/request.tsx'
 import * as settings from './pages/settings/address.ts'
+import { Settings } from './pages/settings/settings.tsx'
 import { textIn, withoutOthers } from './search.ts'
 import { NotFound, PageFailure } from './shell/failures.tsx'
 import { Shell } from './shell/shell.tsx'
+import { SignIn } from './shell/sign-in.tsx'
 import { ToastLayer } from './ui/toast.tsx'
 import { TipLayer } from './ui/tip.tsx'
 
@@ -49,7 +62,7 @@ const signIn = createRoute({
     ...(textIn(search, 'next') !== undefined && { next: String(search['next']) }),
     ...(search['ended'] === true && { ended: true }),
   }),
-  component: lazyRouteComponent(() => import('./shell/sign-in.tsx'), 'SignIn'),
+  component: SignIn,
 })
 
 const shell = createRoute({
@@ -72,81 +85,78 @@ const pages = [
     ...inShell,
     path: '/',
     validateSearch: withoutOthers(overview.readSearch),
-    component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
+    component: Overview,
   }),
   createRoute({
     ...inShell,
     path: '/accounts',
     validateSearch: withoutOthers(accounts.readListSearch),
-    component: lazyRouteComponent(() => import('./pages/accounts/accounts.tsx'), 'Accounts'),
+    component: Accounts,
   }),
   createRoute({
     ...inShell,
     path: '/accounts/$account',
     validateSearch: withoutOthers(accounts.readAccountSearch),
-    component: lazyRouteComponent(() => import('./pages/accounts/account.tsx'), 'AccountPage'),
+    component: AccountPage,
   }),
   createRoute({
     ...inShell,
     path: '/requests',
     validateSearch: withoutOthers(requests.readListSearch),
-    component: lazyRouteComponent(() => import('./pages/requests/requests.tsx'), 'Requests'),
+    component: Requests,
   }),
   createRoute({
     ...inShell,
     path: '/requests/$request',
-    component: lazyRouteComponent(() => import('./pages/requests/request.tsx'), 'RequestPage'),
+    component: RequestPage,
   }),
   createRoute({
     ...inShell,
     path: '/channels',
     validateSearch: withoutOthers(channels.readBoardSearch),
-    component: lazyRouteComponent(() => import('./pages/channels/channels.tsx'), 'Channels'),
+    component: Channels,
   }),
   createRoute({
     ...inShell,
     path: '/channels/$channel',
     validateSearch: withoutOthers(channels.readChannelSearch),
-    component: lazyRouteComponent(() => import('./pages/channels/channel.tsx'), 'ChannelPage'),
+    component: ChannelPage,
   }),
   createRoute({
     ...inShell,
     path: '/models',
     validateSearch: withoutOthers(models.readSearch),
-    component: lazyRouteComponent(() => import('./pages/models/models.tsx'), 'Models'),
+    component: Models,
   }),
   createRoute({
     ...inShell,
     path: '/reports',
     validateSearch: withoutOthers(reports.readSearch),
-    component: lazyRouteComponent(() => import('./pages/reports/reports.tsx'), 'Reports'),
+    component: Reports,
   }),
   createRoute({
     ...inShell,
     path: '/reconciliation',
     validateSearch: withoutOthers(reconciliation.readSearch),
-    component: lazyRouteComponent(
-      () => import('./pages/reconciliation/reconciliation.tsx'),
-      'Reconciliation',
-    ),
+    component: Reconciliation,
   }),
   createRoute({
     ...inShell,
     path: '/alerts',
     validateSearch: withoutOthers(alerts.readSearch),
-    component: lazyRouteComponent(() => import('./pages/alerts/alerts.tsx'), 'Alerts'),
+    component: Alerts,
   }),
   createRoute({
     ...inShell,
     path: '/audit',
     validateSearch: withoutOthers(audit.readSearch),
-    component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit'),
+    component: Audit,
   }),
   createRoute({
     ...inShell,
     path: '/settings',
     validateSearch: withoutOthers(settings.readSearch),
-    component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+    component: Settings,
   }),
 ] as const
 
@@ -157,7 +167,6 @@ export function buildRouter(client: QueryClient) {
     routeTree: tree,
     basepath: '/console',
     context: { client },
-    defaultPreload: 'intent',
     defaultErrorComponent: PageFailure,
     defaultNotFoundComponent: NotFound,
     scrollRestoration: true,

@@ -58,15 +58,15 @@ describe('each page', () => {
       assert.equal(header(page, 'cross-origin-opener-policy'), 'same-origin')
       assert.equal(header(page, 'cache-control'), 'no-cache')
       assert.match(header(page, 'x-turnpike-request-id'), /^ex_/)
-      assert.match(page.text, new RegExp(` src="/${name}/assets/${name}-1.js"`))
-      assert.match(page.text, new RegExp(` href="/${name}/assets/theme-1.css"`))
+      assert.match(page.text, new RegExp(` src="/${name}/assets/${name}.js"`))
+      assert.match(page.text, new RegExp(` href="/${name}/assets/theme.css"`))
     })
 
-    test(`/${name}/assets/ are kept for a year, and compressed as the client wants`, async () => {
-      const url = `${urlOf()}/assets/account-1.js`
+    test(`/${name}/assets/ are asked for again each time, and compressed as the client wants`, async () => {
+      const url = `${urlOf()}/assets/account.js`
       const plain = await send(url)
       assert.equal(plain.text, accountScript)
-      assert.equal(header(plain, 'cache-control'), 'public, max-age=31536000, immutable')
+      assert.equal(header(plain, 'cache-control'), 'no-cache')
       assert.equal(header(plain, 'content-type'), 'text/javascript; charset=utf-8')
       assert.equal(header(plain, 'vary'), 'accept-encoding')
       const brotli = await send(url, { headers: { 'accept-encoding': 'gzip, deflate, br' } })
@@ -77,24 +77,32 @@ describe('each page', () => {
       assert.equal(gunzipSync(gzip.body).toString(), accountScript)
       const tags = [plain, brotli, gzip].map((answer) => header(answer, 'etag'))
       assert.equal(new Set(tags).size, 3)
-      const small = await send(`${urlOf()}/assets/shared-1.js`, {
+      const small = await send(`${urlOf()}/assets/shared.js`, {
         headers: { 'accept-encoding': 'br' },
       })
       assert.deepEqual([small.headers['content-encoding'], small.text], [undefined, sharedScript])
     })
 
-    test(`/${name}/ is not sent again to a client that has it`, async () => {
-      const etag = header(await send(`${urlOf()}/`), 'etag')
-      const known = await send(`${urlOf()}/`, { headers: { 'if-none-match': `"x", ${etag}` } })
-      assert.deepEqual([known.status, known.text, known.headers['etag']], [304, '', etag])
-      const other = await send(`${urlOf()}/`, { headers: { 'if-none-match': '"x"' } })
-      assert.equal(other.status, 200)
-    })
+    for (const path of ['', 'assets/account.js', 'assets/mark.svg', 'assets/theme.css'])
+      test(`/${name}/${path} is not sent again to a client that has it`, async () => {
+        const url = `${urlOf()}/${path}`
+        const brotli = { 'accept-encoding': 'br' }
+        for (const headers of [{}, brotli]) {
+          const etag = header(await send(url, { headers }), 'etag')
+          const known = await send(url, {
+            headers: { ...headers, 'if-none-match': `"x", ${etag}` },
+          })
+          assert.deepEqual([known.status, known.text, known.headers['etag']], [304, '', etag])
+          assert.equal(header(known, 'cache-control'), 'no-cache')
+        }
+        const other = await send(url, { headers: { 'if-none-match': '"x"' } })
+        assert.equal(other.status, 200)
+      })
 
     test(`/${name}/ answers HEAD, and refuses other methods`, async () => {
-      const head = await send(`${urlOf()}/assets/account-1.js`, { method: 'HEAD' })
+      const head = await send(`${urlOf()}/assets/account.js`, { method: 'HEAD' })
       assert.deepEqual([head.status, head.text], [200, ''])
-      for (const path of ['', '/', '/assets/account-1.js']) {
+      for (const path of ['', '/', '/assets/account.js']) {
         const refused = await send(urlOf() + path, { method: 'POST' })
         assert.equal(refused.status, 405)
         assert.equal(refused.headers['allow'], 'GET, HEAD')
@@ -107,7 +115,7 @@ test('every other path of the console is its page, but not below assets/', async
   const page = await send(`${gateway.adminUrl}/console/`)
   for (const path of ['accounts/acme', 'sign-in', 'requests/ex_1'])
     assert.equal((await send(`${gateway.adminUrl}/console/${path}`)).text, page.text)
-  const gone = await send(`${gateway.adminUrl}/console/assets/gone-1.js`)
+  const gone = await send(`${gateway.adminUrl}/console/assets/gone.js`)
   assert.equal(gone.status, 404)
   assert.equal(header(gone, 'content-type'), 'application/problem+json')
   assert.equal(header(gone, 'cache-control'), 'no-store')
@@ -116,28 +124,28 @@ test('every other path of the console is its page, but not below assets/', async
 })
 
 test('the public listener serves no file that the account page does not load', async () => {
-  const own = ['account-1.js', 'shared-1.js', 'chart-1.js', 'mark-1.svg', 'theme-1.css']
+  const own = ['account.js', 'shared.js', 'chart.js', 'mark.svg', 'theme.css']
   for (const name of own)
     assert.equal((await send(`${gateway.url}/account/assets/${name}`)).status, 200, name)
   const others = [
-    'account/assets/console-1.js',
+    'account/assets/console.js',
     'account/account.html',
     'account/.vite/manifest.json',
     'account/../console/',
     'account/accounts',
     'console/',
-    'console/assets/console-1.js',
+    'console/assets/console.js',
   ]
   for (const path of others) {
     const answer = await send(`${gateway.url}/${path}`)
     assert.ok([400, 404].includes(answer.status), path)
     assert.doesNotMatch(answer.text, /for operators/)
   }
-  assert.equal((await send(`${gateway.adminUrl}/console/assets/console-1.js`)).text, consoleScript)
+  assert.equal((await send(`${gateway.adminUrl}/console/assets/console.js`)).text, consoleScript)
 })
 
 test('a client that reads nothing of a large file keeps no other waiting, and gets all of it', async () => {
-  const response = await openUnread(`${gateway.url}/account/assets/account-1.js`)
+  const response = await openUnread(`${gateway.url}/account/assets/account.js`)
   assert.equal((await send(`${gateway.url}/account/`)).status, 200)
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)
@@ -158,7 +166,7 @@ test('without a build both pages say how to make it, and the gateway serves', as
     for (const url of [`${bare.adminUrl}/console/`, `${bare.url}/account/`]) {
       const answer = await send(url)
       assert.equal(answer.status, 404)
-      assert.match(answer.text, /is not built\. Run \\"npm ci\\" and \\"npm run build\\"/)
+      assert.match(answer.text, /is not built\. Run \\"npm run console\\"/)
     }
     const operator = await send(`${bare.url}/account/operator.json`)
     assert.deepEqual(JSON.parse(operator.text), { name: null, contact: null })

@@ -10,32 +10,32 @@ export const accountScript = Array.from(
 export const sharedScript = 'export const shared = 1'
 export const consoleScript = '/* for operators only */'
 
-const pageOf = (script: string): string =>
-  `<!doctype html><html><head><link rel="stylesheet" href="./assets/theme-1.css">` +
-  `<script type="module" crossorigin src="./assets/${script}"></script></head></html>`
+const pageOf = (name: string): string =>
+  `<!doctype html><html><head><link rel="stylesheet" href="/${name}/assets/theme.css">` +
+  `<script type="module" crossorigin src="/${name}/assets/${name}.js"></script></head></html>`
 
 const manifest = {
-  'index.html': { file: 'assets/console-1.js', isEntry: true, imports: ['_shared-1.js'] },
+  'index.html': { file: 'assets/console.js', isEntry: true, imports: ['_shared.js'] },
   'account.html': {
-    file: 'assets/account-1.js',
+    file: 'assets/account.js',
     isEntry: true,
-    imports: ['_shared-1.js'],
+    imports: ['_shared.js'],
     dynamicImports: ['src/account/chart.ts'],
-    css: ['assets/theme-1.css'],
+    css: ['assets/theme.css'],
   },
-  '_shared-1.js': { file: 'assets/shared-1.js', imports: ['account.html'] },
-  'src/account/chart.ts': { file: 'assets/chart-1.js', assets: ['assets/mark-1.svg'] },
+  '_shared.js': { file: 'assets/shared.js', imports: ['account.html'] },
+  'src/account/chart.ts': { file: 'assets/chart.js', assets: ['assets/mark.svg'] },
 }
 
 const files: Readonly<Record<string, string>> = {
-  'index.html': pageOf('console-1.js'),
-  'account.html': pageOf('account-1.js'),
-  'assets/console-1.js': consoleScript,
-  'assets/account-1.js': accountScript,
-  'assets/shared-1.js': sharedScript,
-  'assets/chart-1.js': 'export const chart = 1',
-  'assets/mark-1.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
-  'assets/theme-1.css': 'body { margin: 0 }',
+  'index.html': pageOf('console'),
+  'account.html': pageOf('account'),
+  'assets/console.js': consoleScript,
+  'assets/account.js': accountScript,
+  'assets/shared.js': sharedScript,
+  'assets/chart.js': 'export const chart = 1',
+  'assets/mark.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'assets/theme.css': 'body { margin: 0 }',
   '.vite/manifest.json': JSON.stringify(manifest),
 }
 

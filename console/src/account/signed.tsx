@@ -1,7 +1,7 @@
 /** The frame around the views of an account: who it is, how old its figures are, and the views. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { LogOut, Monitor, Moon, RotateCw, Sun } from 'lucide-react'
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
 import { Badge, Notice } from '../ui/card.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatAge } from '../ui/format.ts'
@@ -11,20 +11,26 @@ import { chooseTheme, themes, useTheme, type Theme } from '../ui/theme.ts'
 import { useNow } from '../ui/values.tsx'
 import { useAddress, type View } from './address.ts'
 import type { Account } from './forms.ts'
+import { Keys } from './keys.tsx'
 import { Brand, Contact, useOperatorName } from './operator.tsx'
+import { Overview } from './overview.tsx'
+import { Prices } from './prices.tsx'
 import { accountQuery } from './queries.ts'
+import { Requests } from './requests.tsx'
+import { Setup } from './setup.tsx'
+import { Statement } from './statement.tsx'
 import { forgetToken } from './token.ts'
 import { ViewLink } from './view-link.tsx'
 import '../ui/page.css'
 import '../ui/tabs.css'
 
 const content = {
-  overview: lazy(async () => ({ default: (await import('./overview.tsx')).Overview })),
-  requests: lazy(async () => ({ default: (await import('./requests.tsx')).Requests })),
-  keys: lazy(async () => ({ default: (await import('./keys.tsx')).Keys })),
-  prices: lazy(async () => ({ default: (await import('./prices.tsx')).Prices })),
-  statement: lazy(async () => ({ default: (await import('./statement.tsx')).Statement })),
-  setup: lazy(async () => ({ default: (await import('./setup.tsx')).Setup })),
+  overview: Overview,
+  requests: Requests,
+  keys: Keys,
+  prices: Prices,
+  statement: Statement,
+  setup: Setup,
 } as const satisfies Record<View, unknown>
 
 const tabs: readonly (readonly [View, string])[] = [
@@ -67,9 +73,7 @@ export function Signed() {
                 </ViewLink>
               ))}
             </nav>
-            <Suspense fallback={<Loading rows={8} />}>
-              <Content account={account} />
-            </Suspense>
+            <Content account={account} />
           </>
         )}
         <Contact />

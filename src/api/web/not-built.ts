@@ -4,6 +4,6 @@ import { refuse, type Refusal } from '../../base/errors.ts'
 export function notBuilt(name: 'console' | 'account page'): Refusal {
   return refuse(
     'http.not_found',
-    `The ${name} is not built. Run "npm ci" and "npm run build" in the folder console/ of Turnpike, then start the gateway again.`,
+    `The ${name} is not built. Run "npm run console" in the folder of Turnpike, then start the gateway again.`,
   )
 }

@@ -14,7 +14,6 @@ export type Content = Buffer<ArrayBuffer>
 
 export interface SiteFile {
   readonly type: string
-  readonly cacheControl: string
   readonly policy: string
   readonly content: Content
   /** Without its quotation marks. */
@@ -72,10 +71,6 @@ const compressedBytesMin = 1_024
 /** Takes a tenth of the time of the highest, for files that are 3 to 5% larger. */
 const brotliQuality = 9
 
-const yearS = 31_536_000
-/** The build puts a hash of the content into the names below it. */
-const hashedFolder = 'assets/'
-
 const compressors = {
   br: (content: Content) =>
     promisify(brotliCompress)(content, {
@@ -87,16 +82,13 @@ const compressors = {
   gzip: (content: Content) => promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }),
 } as const
 
-/** `path` decides about type and caching. */
+/** `path` decides about the type. */
 export function siteFile(path: string, content: Content): SiteFile {
   const extension = extname(path).toLowerCase()
   const isWorth = compressible.has(extension) && content.length >= compressedBytesMin
   const results = new Map<Encoding, Promise<Content>>()
   return {
     type: types[extension] ?? 'application/octet-stream',
-    cacheControl: path.startsWith(hashedFolder)
-      ? `public, max-age=${yearS}, immutable`
-      : 'no-cache',
     policy: extension === '.html' ? pagePolicy : imagePolicy,
     content,
     tag: hash('sha256', content, 'base64url').slice(0, 22),
@@ -116,7 +108,8 @@ export async function replyWithFile(file: SiteFile, asked: Asked): Promise<FileR
   const compressed = encoding === undefined ? undefined : file.compressed(encoding)
   const etag = compressed === undefined ? `"${file.tag}"` : `"${file.tag}-${encoding}"`
   const headers = Object.entries({
-    'cache-control': file.cacheControl,
+    // The names stay the same from build to build: a browser asks each time, and mostly gets a 304.
+    'cache-control': 'no-cache',
     etag,
     vary: 'accept-encoding',
     ...safetyHeaders,

@@ -8,7 +8,7 @@ import { join, relative, sep } from 'node:path'
 import { z } from 'zod'
 import { siteFile, type Content, type SiteFile } from './site-file.ts'
 
-/** Files by their path below the page, such as `assets/index-4f2a.js`. The page itself is `index.html`. */
+/** Files by their path below the page, such as `assets/index.js`. The page itself is `index.html`. */
 export type Page = ReadonlyMap<string, SiteFile>
 
 export interface Site {
@@ -36,27 +36,17 @@ export async function loadSite(folder: string): Promise<Site> {
     manifest === undefined ? {} : manifestForm.parse(JSON.parse(manifest.toString('utf8')))
   const console = new Map<string, SiteFile>()
   for (const [path, content] of bytes)
-    if (path !== accountEntry && !path.startsWith('.'))
-      console.set(path, siteFile(path, atAddress(path, content, '/console/')))
+    if (path !== accountEntry && !path.startsWith('.')) console.set(path, siteFile(path, content))
   const account = new Map<string, SiteFile>()
   const page = bytes.get(accountEntry)
   if (page !== undefined && known[accountEntry] !== undefined) {
-    account.set(entryName, siteFile(entryName, atAddress(entryName, page, '/account/')))
+    account.set(entryName, siteFile(entryName, page))
     for (const path of reachable(known, accountEntry)) {
       const file = console.get(path)
       if (file !== undefined) account.set(path, file)
     }
   }
   return { console: console.has(entryName) ? console : new Map(), account }
-}
-
-/**
- * Makes the relative addresses of a page absolute: the same page answers every path of the console, and a
- * relative address would depend on it.
- */
-function atAddress(path: string, content: Content, base: string): Content {
-  if (!path.endsWith('.html')) return content
-  return Buffer.from(content.toString('utf8').replaceAll(/(\s(?:src|href)=")\.\//g, `$1${base}`))
 }
 
 /** Returns the files that an entry loads, now or later. */

@@ -1,17 +1,13 @@
 /** Models with their prices and margins, the versions of prices, imports, and the catalogue as a file. */
 import { useSearch } from '@tanstack/react-router'
-import { lazy } from 'react'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import type { Tab } from './address.ts'
+import { Catalogue } from './catalogue.tsx'
+import { ImportPrices } from './import-prices.tsx'
 import { ModelList } from './model-list.tsx'
+import { PriceList } from './price-list.tsx'
 import './models.css'
-
-const PriceList = lazy(async () => ({ default: (await import('./price-list.tsx')).PriceList }))
-const ImportPrices = lazy(async () => ({
-  default: (await import('./import-prices.tsx')).ImportPrices,
-}))
-const Catalogue = lazy(async () => ({ default: (await import('./catalogue.tsx')).Catalogue }))
 
 const names: readonly (readonly [Tab, string])[] = [
   ['models', 'Models'],

@@ -1,1 +1,0 @@
-import{f as e,n as t,r as n}from"./card-CWF-AosY.js";import{n as r,r as i}from"./table-BdsFZ8FR.js";var a=e();function o({list:e,empty:o,...s}){let{rows:c,error:l,retry:u,more:d}=e;return c===void 0?l===null?(0,a.jsx)(n,{rows:6}):(0,a.jsx)(t,{error:l,onRetry:u}):c.length===0?o:(0,a.jsxs)(a.Fragment,{children:[(0,a.jsx)(i,{...s,rows:c}),(0,a.jsx)(r,{...d})]})}export{o as t};
