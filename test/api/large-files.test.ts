@@ -126,7 +126,7 @@ test('a catalogue of many models is read in time that grows with its length', as
 
 test('a body beyond the bound is refused before it is sent', async () => {
   const socket = announce(fileBodyBytesMax + 1)
-  assert.match(await received(socket, /\r\n\r\nHTTP.*\r\n/), /HTTP\/1\.1 413 /)
+  assert.match(await received(socket, /\r\n/), /^HTTP\/1\.1 413 /)
 })
 
 test('a second large body of a token waits for its turn, and others do not', async () => {

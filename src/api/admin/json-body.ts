@@ -62,6 +62,8 @@ async function receiveBytes(
   }
   const busy = announced > usualBytesMax ? await takeTurn() : undefined
   if (busy !== undefined) return busy
+  if (incoming.headers.expect !== undefined && incoming.httpVersion === '1.1')
+    outgoing.writeContinue()
   const body = new GrowingBytes(announced)
   for await (const piece of incoming as AsyncIterable<Buffer>) {
     if (body.length + piece.length > bytesMax) return tooLarge

@@ -1,14 +1,16 @@
 /**
- * The listener of the admin side: Node's own HTTP server with its limits set, and the app behind it. It
- * answers bad requests and bad paths itself. It needs no speed, so it has no code of
- * the public listener.
+ * The listener of the admin side: Node's own HTTP server with its limits set, and the app behind it. It needs
+ * no speed. It refuses bad requests and bad paths itself: Node accepts heads that two programs could read
+ * differently, so the parser of the public side reads each one once more.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import { exchangeIdHeader } from '../../http/server/reply.ts'
+import { exchangeIdHeader, faultCodes } from '../../http/server/reply.ts'
 import type { Listener } from '../../http/server/listener.ts'
+import { parseRequestHead } from '../../http/wire/request-head.ts'
 import { createAdminApp, type AdminParts } from './app.ts'
 import { problemOf, problemType } from './problem.ts'
 
@@ -36,6 +38,17 @@ export async function listenAdmin(
   const handle = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
   })
+  /** The last answer of each connection. */
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    answers.set(incoming.socket, outgoing)
+    outgoing.on('timeout', (socket: Socket) => endIfStalled(socket, incoming))
+    const refusal = refusalOfHead(incoming)
+    if (refusal !== undefined) return refuseRequest(outgoing, refusal, options)
+    // Its client may send the body or not, once it has an answer: no further request could be found.
+    if (incoming.headers.expect !== undefined) outgoing.setHeader('connection', 'close')
+    void handle(incoming, outgoing)
+  }
   const server = createServer(
     {
       maxHeaderSize: options.headBytesMax,
@@ -44,20 +57,24 @@ export async function listenAdmin(
       keepAliveTimeout: options.keepAliveTimeoutMs,
       connectionsCheckingInterval: 1_000,
       noDelay: true,
+      // Refused below, with an answer in our form.
+      requireHostHeader: false,
     },
-    (incoming, outgoing) => {
-      outgoing.on('timeout', (socket: Socket) => endIfStalled(socket, incoming))
-      if (isPlain(incoming.url ?? '')) return void handle(incoming, outgoing)
-      refuseRequest(outgoing, notPlain, options)
-    },
+    receive,
   )
   server.maxConnections = options.connectionsMax
   server.setTimeout(options.stallTimeoutMs)
-  server.on('clientError', (error, socket) => refuseConnection(error, socket as Socket, options))
-  // Nothing here needs them; without a listener Node would end the connection without an answer.
-  server.on('checkExpectation', (_, outgoing: ServerResponse) =>
-    refuseRequest(outgoing, notExpected, options),
-  )
+  // Without a listener Node would send `100 Continue` before anything is checked.
+  server.on('checkContinue', receive)
+  server.on('checkExpectation', receive)
+  server.on('connect', (_, socket) => refuseConnection(notServed, socket, options))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const answer = answers.get(socket)
+    // Another answer would become part of this one.
+    if (answer?.headersSent === true && !answer.closed) return void socket.end()
+    refuseConnection(refusalOfError(error), socket, options)
+  })
   await listening(server, options)
   return listenerOf(server)
 }
@@ -115,7 +132,16 @@ function listenerOf(server: Server): Listener {
 }
 
 const notPlain = refuse('http.malformed', 'The request target is not a plain path.')
-const notExpected = refuse('http.malformed', 'Only "expect: 100-continue" is understood.')
+const notServed = refuse('http.method_not_allowed', 'CONNECT is not served here.')
+
+/** The fields are as they came: Node has joined none of them. */
+function refusalOfHead(incoming: IncomingMessage): Refusal | undefined {
+  const { method = '', url = '', httpVersion, rawHeaders } = incoming
+  const fields = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}:` : `${text}\r\n`))
+  const head = parseRequestHead(`${method} ${url} HTTP/${httpVersion}\r\n${fields.join('')}`)
+  if (head.kind === 'fault') return refuse(faultCodes[head.status], head.message)
+  return isPlain(url) ? undefined : notPlain
+}
 
 /** Routes are compared as they come: nothing that a proxy and this server could read in two ways. */
 function isPlain(target: string): boolean {
@@ -154,15 +180,14 @@ function refuseRequest(
   outgoing.end(JSON.stringify(problem))
 }
 
-/** Answers bytes that are no request, or that take too long, and closes the connection. */
+/** Answers bytes for which Node has no response, and closes the connection. */
 function refuseConnection(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
+  refusal: Refusal,
+  socket: Duplex,
   { newRequestId }: AdminListenerOptions,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const id = newRequestId()
-  const problem = problemOf(refusalOf(error), id)
+  const problem = problemOf(refusal, id)
   const body = JSON.stringify(problem)
   socket.end(
     [
@@ -178,7 +203,7 @@ function refuseConnection(
   )
 }
 
-function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
+function refusalOfError({ code }: NodeJS.ErrnoException): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW')
     return refuse('http.head_too_large', 'The request line and headers are too large.')
   return code === 'ERR_HTTP_REQUEST_TIMEOUT'

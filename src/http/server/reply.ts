@@ -2,6 +2,7 @@
  * Whole answers of the gateway's own: one head, one body, one write. The JSON endpoints and errors of every
  * format use `sendReply`; the connection itself writes a `plainRefusal` to bytes that are no request.
  */
+import type { ErrorCode } from '../../base/errors.ts'
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import type { RequestFault } from '../wire/request-head.ts'
@@ -53,7 +54,7 @@ export function jsonReply(
   }
 }
 
-const types: Readonly<Record<RequestFault['status'], string>> = {
+export const faultCodes: Readonly<Record<RequestFault['status'], ErrorCode>> = {
   400: 'http.malformed',
   405: 'http.method_not_allowed',
   408: 'http.body_timeout',
@@ -92,7 +93,9 @@ export const notHttp: RequestFault = {
  */
 export function plainRefusal(fault: RequestFault, requestId: string): Buffer {
   const { status, message } = fault
-  const body = JSON.stringify({ error: { type: types[status], message, request_id: requestId } })
+  const body = JSON.stringify({
+    error: { type: faultCodes[status], message, request_id: requestId },
+  })
   const head =
     statusLine(status) +
     fieldLine('content-type', 'application/json') +
