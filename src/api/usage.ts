@@ -1,6 +1,6 @@
 /**
  * `GET /v1/usage`: balance, limits and usage of an account, for its read-only token. The specification
- * fixes the fields; all are always present. The figures are the ledger's at this moment.
+ * fixes the fields; all are always present. They are the ledger's at this moment.
  */
 import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
 import type { Clock } from '../base/clock.ts'
@@ -53,10 +53,10 @@ async function readUsage(
     )
   if (!parts.ledger.isAvailable())
     return refuse('ledger.unavailable', 'The ledger is unavailable. Try again shortly.')
-  const figures = await parts.ledger.usage(principal.accountId, period, nowMs)
-  if (figures === undefined)
+  const usage = await parts.ledger.usage(principal.accountId, period, nowMs)
+  if (usage === undefined)
     return refuse('access.account_suspended', 'This account no longer exists.')
-  return usageAnswer(figures, period)
+  return usageAnswer(usage, period)
 }
 
 /** Reads the period; the current day by default. Undefined for other words, or for two values. */

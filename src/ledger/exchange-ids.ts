@@ -1,8 +1,8 @@
 /**
  * Finds the ids of a period's exchanges. A period selects by the end of an exchange, an id contains
  * its beginning, and both are wall time: after a clock was set, an exchange can end before it began,
- * or days later. Ids within a day on both sides nearly always suffice; where they do not, the figures
- * show it, because figures are booked by the end alone.
+ * or days later. Ids within a day on both sides nearly always suffice; where they do not, the sums
+ * show it, because sums are booked by the end alone.
  */
 import { dayMs, utcDay } from '../base/clock.ts'
 import { subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
@@ -61,12 +61,12 @@ export async function readNearbyCharges(
   period: AccountPeriod,
 ): Promise<NearbyCharges> {
   const days = wholeDays(period)
-  const [figures] = await snapshot.query(
+  const [row] = await snapshot.query(
     `SELECT ${sumOf('revenue_picos')} FROM report_day
       WHERE account_id = $1 AND day >= $2 AND day <= $3`,
     [days.accountId, utcDay(days.fromMs), utcDay(days.toMs - 1)],
   )
-  const charged = figures === undefined ? zeroPicos : readSum(figures)
+  const charged = row === undefined ? zeroPicos : readSum(row)
   const { sum, lastSequence } = await sumEntries(snapshot, days, nearbyIds(period))
   return { hasDistant: charged !== subtractPicos(zeroPicos, sum), lastSequence }
 }
@@ -92,7 +92,7 @@ async function sumEntries(
     : { sum: readSum(row), lastSequence: Number(row['last']) }
 }
 
-/** Figures are by UTC day. */
+/** Sums are by UTC day. */
 function wholeDays({ accountId, fromMs, toMs }: AccountPeriod): AccountPeriod {
   return {
     accountId,

@@ -1,5 +1,5 @@
 /**
- * Deletes exchanges, charged and free, that are older than the retention time; entries and figures stay.
+ * Deletes exchanges, charged and free, that are older than the retention time; entries and sums stay.
  * Writes the retention limit (table exchange_cut) first, so that an audit or a statement always knows why a
  * row is missing; the limit never moves back. On PostgreSQL whole months are dropped at once. Rows
  * are deleted in small transactions with pauses: a charge waits for one of them at most.

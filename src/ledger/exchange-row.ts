@@ -63,7 +63,7 @@ export const indexOf = {
 
 export interface EndedExchange {
   readonly row: ExchangeRow
-  /** The tokens that its figures count; zeros without a usage. */
+  /** The tokens that its sums count; zeros without a usage. */
   readonly tokens: readonly [
     input: number,
     output: number,

@@ -172,7 +172,7 @@ export interface ExchangeRecord {
 /** The current UTC day, the calendar month, or all time. */
 export type UsagePeriod = 'day' | 'month' | 'total'
 
-export interface ModelFigures {
+export interface ModelUsage {
   readonly model: string
   readonly requests: number
   readonly inputTokens: number
@@ -181,7 +181,7 @@ export interface ModelFigures {
   readonly costPicos: Picos
 }
 
-export interface UsageFigures {
+export interface UsageSummary {
   readonly balancePicos: Picos
   /** Zero = no limit. */
   readonly dailyLimitPicos: Picos
@@ -189,7 +189,7 @@ export interface UsageFigures {
   readonly windowMinutes: number
   readonly rpm: number
   /** Sorted by cost, highest first. */
-  readonly byModel: readonly ModelFigures[]
+  readonly byModel: readonly ModelUsage[]
 }
 
 export interface Ledger {
@@ -221,7 +221,7 @@ export interface Ledger {
   /** Counts a request toward its allowance, or refuses it where the allowance is used up. */
   count(request: CountRequest): Promise<HoldRefusal | undefined>
   /** Current to the last settled exchange, those of other nodes and commands included. */
-  usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined>
+  usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageSummary | undefined>
   /**
    * Returns the rest of requests per minute, for rate-limit headers: of the account or of the key,
    * whichever has fewer left; cheap, may lag other nodes. Undefined where neither has a limit or the

@@ -1,7 +1,7 @@
 /**
  * Refunds: money given back for one charge. Invariants: a charge is refunded at most once, and never by
- * more than it is; the entry, the balance, and the figures of the day and month in which the charge was
- * booked change together or not at all. Requests and tokens of the figures stay.
+ * more than it is; the entry, the balance, and the sums of the day and month in which the charge was
+ * booked change together or not at all. Requests and tokens of the sums stay.
  *
  *     entry refund:<exchange id> ──▶ balance + amount
  *                                ──▶ usage_month, usage_key_month − amount              (cost)
@@ -34,7 +34,7 @@ export interface BilledExchange {
 const foundMax = 10
 
 /**
- * Finds exchanges by the gateway's id or the vendor's. Only those whose details are all kept: figures
+ * Finds exchanges by the gateway's id or the vendor's. Only those whose details are all kept: sums
  * cannot be lowered without the key, the model and the channel of the charge.
  */
 export async function findBilledExchanges(
@@ -102,11 +102,11 @@ export async function refund(
     atMs,
     ...(reason !== undefined && { note: reason }),
   })
-  if (result.kind === 'booked') await lowerFigures(transaction, exchange, amountPicos)
+  if (result.kind === 'booked') await lowerSums(transaction, exchange, amountPicos)
   return result
 }
 
-async function lowerFigures(
+async function lowerSums(
   transaction: Transaction,
   { accountId, keyId, model, channel, endedAtMs, isOwnCostKnown }: BilledExchange,
   amountPicos: Picos,
@@ -120,7 +120,7 @@ async function lowerFigures(
   ): Promise<void> => {
     const rows = await transaction.query(sql, [amountPicos, ...key])
     const isRight = rows.every((row) => readPicos(row, 'left_picos') >= 0n)
-    invariant(rows.length === expectedRows && isRight, 'figures show the charge that is refunded')
+    invariant(rows.length === expectedRows && isRight, 'the sums show the charge that is refunded')
   }
   await change(lowerMonthSql, 2, accountId, month, totalMonth, model)
   await change(lowerKeyMonthSql, 2, accountId, keyId, month, totalMonth)

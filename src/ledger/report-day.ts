@@ -1,12 +1,12 @@
 /**
- * The figures of table report_day: its columns, and what one exchange adds to them. Shared by what
- * writes the table and what audits it. A figure of an exchange that is not charged counts too.
+ * The sums of table report_day: its columns, and what one exchange adds to them. Shared by what
+ * writes the table and what audits it. An exchange that is not charged counts too.
  */
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { promptTokensOf, type Usage } from '../metering/usage.ts'
 import type { Row } from '../storage/database.ts'
 import { parseUsage } from './stored-usage.ts'
-import { readPicos, type Figures } from './usage.ts'
+import { readPicos, type UsageSums } from './usage.ts'
 
 /** Upper bounds of the time to the first event, in milliseconds; the last bucket is above all of them. */
 export const firstEventBoundsMs = [
@@ -64,7 +64,7 @@ export function promptTokens({ parts, reported }: Usage): number {
   return Math.min(counted, reported.inputTokens + reported.cacheTokens)
 }
 
-/** What the figures need of an exchange. */
+/** The facts of an exchange that its sums need. */
 export interface ReportedExchange {
   readonly ending: string
   readonly attemptCount: number
@@ -84,45 +84,45 @@ export interface ReportedExchange {
   }
 }
 
-/** A figure for each column. */
-export type ReportFigures = Record<(typeof reportCountColumns)[number], number> &
+/** A sum for each column. */
+export type ReportSums = Record<(typeof reportCountColumns)[number], number> &
   Record<(typeof reportAmountColumns)[number], Picos>
 
 const nothing = Object.fromEntries([
   ...reportCountColumns.map((column) => [column, 0]),
   ...reportAmountColumns.map((column) => [column, zeroPicos]),
-]) as Readonly<ReportFigures>
+]) as Readonly<ReportSums>
 
-export function noReport(): ReportFigures {
+export function noReport(): ReportSums {
   return { ...nothing }
 }
 
-/** Returns the figures in the order of the columns: counts, then amounts. */
-export function reportValues(figures: Readonly<ReportFigures>): (number | Picos)[] {
-  return [...reportCountColumns, ...reportAmountColumns].map((column) => figures[column])
+/** Returns the sums in the order of the columns: counts, then amounts. */
+export function reportValues(sums: Readonly<ReportSums>): (number | Picos)[] {
+  return [...reportCountColumns, ...reportAmountColumns].map((column) => sums[column])
 }
 
 /** `refundedPicos`: the refunded part of the charge. */
 export function addExchange(
-  figures: ReportFigures,
+  sums: ReportSums,
   exchange: ReportedExchange,
   refundedPicos: Picos = zeroPicos,
 ): void {
   const { ending, attemptCount, tokens, amountPicos, isOwnCostKnown } = exchange
-  figures.requests++
-  if (amountPicos > 0n) figures.charged_requests++
-  if (ending !== 'completed' && ending !== 'client_left') figures.errors++
-  figures.failovers += Math.max(attemptCount - 1, 0)
-  if (isOwnCostKnown) figures.known_cost_requests++
-  figures.input_tokens += tokens.input
-  figures.output_tokens += tokens.output
-  figures.cache_read_tokens += tokens.cache - tokens.cacheWrite
-  figures.cache_write_tokens += tokens.cacheWrite
-  figures.prompt_tokens += tokens.prompt
+  sums.requests++
+  if (amountPicos > 0n) sums.charged_requests++
+  if (ending !== 'completed' && ending !== 'client_left') sums.errors++
+  sums.failovers += Math.max(attemptCount - 1, 0)
+  if (isOwnCostKnown) sums.known_cost_requests++
+  sums.input_tokens += tokens.input
+  sums.output_tokens += tokens.output
+  sums.cache_read_tokens += tokens.cache - tokens.cacheWrite
+  sums.cache_write_tokens += tokens.cacheWrite
+  sums.prompt_tokens += tokens.prompt
   const bucket = firstEventColumns[firstEventBucket(exchange.firstEventMs) ?? -1]
-  if (bucket !== undefined) figures[bucket]++
+  if (bucket !== undefined) sums[bucket]++
   const add = (column: (typeof reportAmountColumns)[number], amount: Picos): void => {
-    figures[column] = addPicos(figures[column], amount)
+    sums[column] = addPicos(sums[column], amount)
   }
   add('revenue_picos', amountPicos)
   add('own_cost_picos', exchange.ownCostPicos)
@@ -132,21 +132,21 @@ export function addExchange(
 }
 
 /** Returns what an account is shown of them. */
-export function usageOf(figures: Readonly<ReportFigures>): Figures {
+export function usageOf(sums: Readonly<ReportSums>): UsageSums {
   return {
-    requests: figures.charged_requests,
-    inputTokens: figures.input_tokens,
-    outputTokens: figures.output_tokens,
-    cacheTokens: figures.cache_read_tokens + figures.cache_write_tokens,
-    costPicos: subtractPicos(figures.revenue_picos, figures.refunded_picos),
+    requests: sums.charged_requests,
+    inputTokens: sums.input_tokens,
+    outputTokens: sums.output_tokens,
+    cacheTokens: sums.cache_read_tokens + sums.cache_write_tokens,
+    costPicos: subtractPicos(sums.revenue_picos, sums.refunded_picos),
   }
 }
 
-/** Returns what the figures have grown by since an earlier moment. */
+/** Returns what the sums have grown by since an earlier moment. */
 export function subtractReport(
-  later: Readonly<ReportFigures>,
-  earlier: Readonly<ReportFigures>,
-): ReportFigures {
+  later: Readonly<ReportSums>,
+  earlier: Readonly<ReportSums>,
+): ReportSums {
   const grown = { ...later }
   for (const column of reportCountColumns) grown[column] -= earlier[column]
   for (const column of reportAmountColumns)
@@ -154,11 +154,11 @@ export function subtractReport(
   return grown
 }
 
-export function readReport(row: Row): ReportFigures {
-  const figures = noReport()
-  for (const column of reportCountColumns) figures[column] = Number(row[column])
-  for (const column of reportAmountColumns) figures[column] = readPicos(row, column)
-  return figures
+export function readReport(row: Row): ReportSums {
+  const sums = noReport()
+  for (const column of reportCountColumns) sums[column] = Number(row[column])
+  for (const column of reportAmountColumns) sums[column] = readPicos(row, column)
+  return sums
 }
 
 /** A stored exchange. The usage may be of any age: what it does not say counts as zero. */

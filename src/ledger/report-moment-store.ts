@@ -1,17 +1,12 @@
 /**
- * Table report_moment: the figures of a day up to a moment of it, over all accounts. A report by day cannot
+ * Table report_moment: the sums of a day up to a moment of it, over all accounts. A report by day cannot
  * say how far yesterday was at this time; these rows can, with one row for each moment, whatever the number
- * of requests. The figures are those that were booked by then.
+ * of requests. Only what was booked by then.
  */
 import { z } from 'zod'
 import { picos } from '../base/money.ts'
 import type { Queryable, Row } from '../storage/database.ts'
-import {
-  noReport,
-  reportAmountColumns,
-  reportCountColumns,
-  type ReportFigures,
-} from './report-day.ts'
+import { noReport, reportAmountColumns, reportCountColumns, type ReportSums } from './report-day.ts'
 import { readReportLines } from './report-store.ts'
 
 export interface Moment {
@@ -23,7 +18,7 @@ export interface Moment {
   readonly minute: number
 }
 
-/** Records the figures of the day as they are now. Of several gateways the first one does it. */
+/** Records the sums of the day as they are now. Of several gateways the first one does it. */
 export async function recordMoment(
   queryable: Queryable,
   { day, nextDay, minute }: Moment,
@@ -37,9 +32,9 @@ export async function recordMoment(
   })
   if (line === undefined) return
   await queryable.query(
-    `INSERT INTO report_moment (day, minute, figures) VALUES ($1, $2, $3)
+    `INSERT INTO report_moment (day, minute, sums) VALUES ($1, $2, $3)
      ON CONFLICT (day, minute) DO NOTHING`,
-    [day, minute, formatFigures(line.figures)],
+    [day, minute, formatSums(line.sums)],
   )
 }
 
@@ -50,7 +45,7 @@ export async function pruneMoments(queryable: Queryable, day: string): Promise<v
 
 export interface RecordedMoment {
   readonly minute: number
-  readonly figures: ReportFigures
+  readonly sums: ReportSums
 }
 
 /** Finds the last moment of the day at this minute or before. */
@@ -59,7 +54,7 @@ export async function findMoment(
   { day, minute }: Pick<Moment, 'day' | 'minute'>,
 ): Promise<RecordedMoment | undefined> {
   const [row] = await queryable.query(
-    `SELECT minute, figures FROM report_moment WHERE day = $1 AND minute <= $2
+    `SELECT minute, sums FROM report_moment WHERE day = $1 AND minute <= $2
       ORDER BY minute DESC LIMIT 1`,
     [day, minute],
   )
@@ -72,7 +67,7 @@ export async function listHourEnds(
   day: string,
 ): Promise<readonly RecordedMoment[]> {
   const rows = await queryable.query(
-    `SELECT minute, figures FROM report_moment WHERE day = $1 AND minute IN
+    `SELECT minute, sums FROM report_moment WHERE day = $1 AND minute IN
        (SELECT MAX(minute) FROM report_moment WHERE day = $1 GROUP BY (minute - 1) / 60)
       ORDER BY minute`,
     [day],
@@ -81,23 +76,21 @@ export async function listHourEnds(
 }
 
 function readMoment(row: Row): RecordedMoment {
-  return { minute: Number(row['minute']), figures: parseFigures(String(row['figures'])) }
+  return { minute: Number(row['minute']), sums: parseSums(String(row['sums'])) }
 }
 
 /** As text: amounts can exceed the numbers of JSON. */
-function formatFigures(figures: ReportFigures): string {
+function formatSums(sums: ReportSums): string {
   const columns = [...reportCountColumns, ...reportAmountColumns]
-  return JSON.stringify(
-    Object.fromEntries(columns.map((column) => [column, String(figures[column])])),
-  )
+  return JSON.stringify(Object.fromEntries(columns.map((column) => [column, String(sums[column])])))
 }
 
-const storedFigures = z.record(z.string(), z.string().regex(/^-?\d+$/))
+const storedSums = z.record(z.string(), z.string().regex(/^-?\d+$/))
 
-function parseFigures(text: string): ReportFigures {
-  const stored = storedFigures.parse(JSON.parse(text))
-  const figures = noReport()
-  for (const column of reportCountColumns) figures[column] = Number(stored[column] ?? 0)
-  for (const column of reportAmountColumns) figures[column] = picos(BigInt(stored[column] ?? 0))
-  return figures
+function parseSums(text: string): ReportSums {
+  const stored = storedSums.parse(JSON.parse(text))
+  const sums = noReport()
+  for (const column of reportCountColumns) sums[column] = Number(stored[column] ?? 0)
+  for (const column of reportAmountColumns) sums[column] = picos(BigInt(stored[column] ?? 0))
+  return sums
 }

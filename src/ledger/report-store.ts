@@ -1,5 +1,5 @@
 /**
- * Reads the figures of table report_day for reports: grouped by any of its keys, over whole days, page by
+ * Reads the sums of table report_day for reports: grouped by any of its keys, over whole days, page by
  * page. Sums are exact. Writes nothing; settling and refunds do (report-day.ts).
  */
 import { picos, type Picos } from '../base/money.ts'
@@ -10,7 +10,7 @@ import {
   noReport,
   reportAmountColumns,
   reportCountColumns,
-  type ReportFigures,
+  type ReportSums,
 } from './report-day.ts'
 
 /** What a report can be grouped by, and the column of each. */
@@ -47,7 +47,7 @@ export interface KeptValues {
 export interface ReportLine {
   /** A value for each of `by`. */
   readonly key: readonly string[]
-  readonly figures: ReportFigures
+  readonly sums: ReportSums
 }
 
 export async function readReportLines(
@@ -73,7 +73,7 @@ export async function readReportLines(
   )
   return found.map((row) => ({
     key: columns.map((_, index) => String(row[`key_${index}`])),
-    figures: readSums(row),
+    sums: readSums(row),
   }))
 }
 
@@ -123,7 +123,7 @@ function conditionsOf({ fromDay, toDay, only }: Rows) {
   return { values, place, conditions }
 }
 
-/** By what the values of a key are ranked. Only the order comes from it: the figures stay exact. */
+/** By what the values of a key are ranked. Only the order comes from it: the sums stay exact. */
 const ranks = {
   revenue: 'revenue_picos * 1.0',
   requests: 'requests',
@@ -132,7 +132,7 @@ const ranks = {
 
 export type ReportRank = keyof typeof ranks
 
-/** Returns the values of a key with the most of a figure, the largest first; never the empty value. */
+/** Returns the values of a key with the most of a sum, the largest first; never the empty value. */
 export async function listLargest(
   queryable: Queryable,
   {
@@ -216,11 +216,11 @@ const trafficSums = sumsOf({
   ...amountParts(['own_cost_picos', 'lost_cost_picos']),
 })
 
-function readSums(row: Row): ReportFigures {
-  const figures = noReport()
-  for (const column of reportCountColumns) figures[column] = Number(row[column])
-  for (const column of reportAmountColumns) figures[column] = readAmountSum(row, column)
-  return figures
+function readSums(row: Row): ReportSums {
+  const sums = noReport()
+  for (const column of reportCountColumns) sums[column] = Number(row[column])
+  for (const column of reportAmountColumns) sums[column] = readAmountSum(row, column)
+  return sums
 }
 
 function readAmountSum(row: Row, column: string): Picos {
@@ -232,14 +232,14 @@ function readAmountSum(row: Row, column: string): Picos {
  * Returns the time to the first event, in whole milliseconds, that this share of the requests (0 to 1)
  * does not exceed; null without any. Within its bucket it is interpolated; above all bounds it is the last.
  */
-export function firstEventQuantile(figures: Readonly<ReportFigures>, share: number): number | null {
+export function firstEventQuantile(sums: Readonly<ReportSums>, share: number): number | null {
   let total = 0
-  for (const column of firstEventColumns) total += figures[column]
+  for (const column of firstEventColumns) total += sums[column]
   if (total === 0) return null
   let left = share * total
   let lowerMs = 0
   for (const [index, column] of firstEventColumns.entries()) {
-    const count = figures[column]
+    const count = sums[column]
     const upperMs = firstEventBoundsMs[index] ?? lowerMs
     if (count > 0 && left <= count)
       return Math.round(lowerMs + (upperMs - lowerMs) * (left / count))

@@ -197,7 +197,7 @@ function readExchange(row: Row): ChargedExchange | undefined {
   }
 }
 
-/** The balance just before `fromMs`: whole days from the figures, the rest from the entries. */
+/** The balance just before `fromMs`: whole days from the sums, the rest from the entries. */
 export async function readOpeningBalance(
   snapshot: Queryable,
   { accountId, fromMs }: Pick<AccountPeriod, 'accountId' | 'fromMs'>,

@@ -1,13 +1,13 @@
 /**
- * Reads an account's figures for GET /v1/usage and the usage command. Reads daily and monthly sums
+ * Reads an account's usage for GET /v1/usage and the usage command. Reads daily and monthly sums
  * only, so a call costs the same in any year. Works on either store, inside or outside a transaction.
- * The figures of a day are those of its report, added up over the channels.
+ * The sums of a day are those of its report, added up over the channels.
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row } from '../storage/database.ts'
-import type { ModelFigures, UsageFigures, UsagePeriod } from './ledger.ts'
+import type { ModelUsage, UsageSummary, UsagePeriod } from './ledger.ts'
 
 export interface UsageQuestion {
   readonly accountId: string
@@ -23,7 +23,7 @@ export const totalMonth = 'total'
 export async function readUsage(
   database: Queryable,
   question: UsageQuestion,
-): Promise<UsageFigures | undefined> {
+): Promise<UsageSummary | undefined> {
   const { accountId, atMs } = question
   const [account] = await database.query(
     `SELECT balance_picos, daily_limit_picos, rpm, window_minutes FROM account WHERE id = $1`,
@@ -44,30 +44,26 @@ export async function readUsage(
 /** What counts toward limits and what an account is shown: charges less refunds, by the day of the charge. */
 export const dayCost = 'revenue_picos - refunded_picos'
 
-async function readDay(
-  database: Queryable,
-  accountId: string,
-  day: string,
-): Promise<ModelFigures[]> {
+async function readDay(database: Queryable, accountId: string, day: string): Promise<ModelUsage[]> {
   const question = { accountIds: [accountId], from: day, to: day, by: 'model' } as const
   const days = await readDays(database, question)
   return days
-    .map(({ accountId: _account, day: _day, of: model, ...figures }) => ({ model, ...figures }))
+    .map(({ accountId: _account, day: _day, of: model, ...sums }) => ({ model, ...sums }))
     .sort(byCost)
 }
 
-async function readMonth(database: Queryable, question: UsageQuestion): Promise<ModelFigures[]> {
+async function readMonth(database: Queryable, question: UsageQuestion): Promise<ModelUsage[]> {
   const month = question.period === 'total' ? totalMonth : utcMonth(question.atMs)
   const rows = await database.query(
     `SELECT model, requests, input_tokens, output_tokens, cache_tokens, cost_picos
        FROM usage_month WHERE account_id = $1 AND month = $2`,
     [question.accountId, month],
   )
-  return rows.map((row) => ({ model: String(row['model']), ...readFigures(row) })).sort(byCost)
+  return rows.map((row) => ({ model: String(row['model']), ...readUsageSums(row) })).sort(byCost)
 }
 
-/** Figures of a day or month, of one model or in total. */
-export interface Figures {
+/** Sums of a day or month, of one model or in total. */
+export interface UsageSums {
   requests: number
   inputTokens: number
   outputTokens: number
@@ -75,7 +71,7 @@ export interface Figures {
   costPicos: Picos
 }
 
-export const noFigures: Readonly<Figures> = {
+export const noUsage: Readonly<UsageSums> = {
   requests: 0,
   inputTokens: 0,
   outputTokens: 0,
@@ -84,15 +80,15 @@ export const noFigures: Readonly<Figures> = {
 }
 
 /** Where it is false, all of them are zero. */
-export function isUsed({ requests, inputTokens, outputTokens, cacheTokens }: Figures): boolean {
+export function isUsed({ requests, inputTokens, outputTokens, cacheTokens }: UsageSums): boolean {
   return requests + inputTokens + outputTokens + cacheTokens > 0
 }
 
-export function readFigures(row: Row): Figures {
+export function readUsageSums(row: Row): UsageSums {
   return { ...readCounts(row), costPicos: readPicos(row, 'cost_picos') }
 }
 
-function readCounts(row: Row): Omit<Figures, 'costPicos'> {
+function readCounts(row: Row): Omit<UsageSums, 'costPicos'> {
   return {
     requests: Number(row['requests']),
     inputTokens: Number(row['input_tokens']),
@@ -101,7 +97,7 @@ function readCounts(row: Row): Omit<Figures, 'costPicos'> {
   }
 }
 
-export function addFigures(sum: Figures, added: Readonly<Figures>): void {
+export function addUsage(sum: UsageSums, added: Readonly<UsageSums>): void {
   sum.requests += added.requests
   sum.inputTokens += added.inputTokens
   sum.outputTokens += added.outputTokens
@@ -110,7 +106,7 @@ export function addFigures(sum: Figures, added: Readonly<Figures>): void {
 }
 
 /** Highest cost first; equal costs by name, so that the order is always the same. */
-function byCost(left: ModelFigures, right: ModelFigures): number {
+function byCost(left: ModelUsage, right: ModelUsage): number {
   if (left.costPicos !== right.costPicos) return left.costPicos > right.costPicos ? -1 : 1
   return left.model < right.model ? -1 : 1
 }
@@ -121,7 +117,7 @@ export function places(from: number, parameters: readonly unknown[]): string {
 }
 
 /** What one key has spent on one day. */
-export interface KeySpend extends Pick<DayFigures, 'accountId' | 'day' | 'requests' | 'costPicos'> {
+export interface KeySpend extends Pick<DayUsage, 'accountId' | 'day' | 'requests' | 'costPicos'> {
   readonly keyId: string
 }
 
@@ -133,7 +129,7 @@ export async function readSpend(
   question: SpendQuestion,
 ): Promise<readonly KeySpend[]> {
   const days = await readDays(database, { ...question, by: 'key' })
-  return days.map(({ of: keyId, ...figures }) => ({ keyId, ...figures }))
+  return days.map(({ of: keyId, ...sums }) => ({ keyId, ...sums }))
 }
 
 /** Reads what each account has spent on each of these days; a day without requests is missing. */
@@ -172,7 +168,7 @@ export function readSum(row: Row): Picos {
 }
 
 /** What an account has used on one day: in all, or of one key or model. */
-export interface DayFigures extends Figures {
+export interface DayUsage extends UsageSums {
   readonly accountId: string
   readonly day: string
   /** The key's id or the model; empty for all together. */
@@ -199,7 +195,7 @@ const groupColumns = { key: ', key_id', model: ', model' } as const
 export async function readDays(
   database: Queryable,
   { accountIds, from, to, by, rowsMax = Number.MAX_SAFE_INTEGER }: DaysQuestion,
-): Promise<readonly DayFigures[]> {
+): Promise<readonly DayUsage[]> {
   if (accountIds.length === 0) return []
   const of = by === undefined ? '' : groupColumns[by]
   const rows = await database.query(

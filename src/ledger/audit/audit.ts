@@ -1,7 +1,7 @@
 /**
  * Audits the ledger: derives all money again from the recorded rows and reports every difference.
  * Works beside a running gateway: each account is read in one snapshot, and no money moves between
- * accounts. Memory grows with the figures of one account, not with the number of its exchanges.
+ * accounts. Memory grows with the sums of one account, not with the number of its exchanges.
  *
  *     balance      = Σ entries of the account
  *     charge       ⇔ one exchange row with the same amount above zero, answered by a channel
@@ -12,7 +12,7 @@
  *     refund       is at most the charge that it names
  *     held         = Σ open holds, none of an exchange that has ended (PostgreSQL)
  *     credits      match the hash of the request for their account and reference
- *     accounts     exist for all entries, exchanges and figures
+ *     accounts     exist for all entries, exchanges and sums
  *     sequence     has no gap up to the last number given (SQLite): no entry was removed
  *     triggers     that refuse edits exist
  *

@@ -35,7 +35,7 @@ export interface AuditDifference {
   readonly accountId: string
   /** The table and the key of the row in it: `entry ex_…`. */
   readonly row: string
-  /** A sentence with the stored and the derived figure. */
+  /** A sentence with the stored and the derived value. */
   readonly message: string
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reads the refunds of one account that are tied to a charge, and audits each against its charge. A
- * refund lowers the figures of the day on which its charge was booked.
+ * refund lowers the sums of the day on which its charge was booked.
  */
 import { utcDay } from '../../base/clock.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'

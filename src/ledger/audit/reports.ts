@@ -1,5 +1,5 @@
 /**
- * Audits the figures of days, and what adds them up, each layer against the one below it:
+ * Audits the sums of days, and what adds them up, each layer against the one below it:
  *
  *     exchanges         ──▶ report_day ──▶ usage_month, usage_key_month ──▶ total
  *     charges of a day  ──▶ revenue and charged requests of that day, also where exchanges are gone
@@ -15,35 +15,31 @@ import {
   readReportedExchange,
   reportAmountColumns,
   reportCountColumns,
-  type ReportFigures,
+  type ReportSums,
 } from '../report-day.ts'
 import type { DaySum } from './entries.ts'
-import { addToMonths, auditMonths, noMonths } from './figures.ts'
+import { addToMonths, auditMonths, noMonths } from './months.ts'
 import { report, usd, type Findings } from './findings.ts'
 import type { Refunds } from './refunds.ts'
 
-export type ReportsByName = Map<string, ReportFigures>
+export type ReportsByName = Map<string, ReportSums>
 
-/** Adds an exchange to the figures of its day. */
+/** Adds an exchange to the sums of its day. */
 export function addToReport(reports: ReportsByName, row: Row, refunds: Refunds): void {
   const day = utcDay(Number(row['ended_at_ms']))
   const channel = row['channel'] ?? ''
   const name = [day, row['key_id'], row['model'], channel].map(String).join('\0')
-  let figures = reports.get(name)
-  if (figures === undefined) {
-    figures = noReport()
-    reports.set(name, figures)
+  let sums = reports.get(name)
+  if (sums === undefined) {
+    sums = noReport()
+    reports.set(name, sums)
   }
-  addExchange(
-    figures,
-    readReportedExchange(row),
-    refunds.byExchange.get(String(row['exchange_id'])),
-  )
+  addExchange(sums, readReportedExchange(row), refunds.byExchange.get(String(row['exchange_id'])))
 }
 
 export interface ReportsQuestion {
   readonly accountId: string
-  /** Figures of the exchanges that ended on `fromDay` or later. */
+  /** Sums of the exchanges that ended on `fromDay` or later. */
   readonly byExchange: ReportsByName
   readonly fromDay: string
   /** Sums of the charges made on `sinceDay` or later. */
@@ -67,7 +63,7 @@ export async function auditReports(
   const unseen = new Set(byExchange.keys())
   const days = new Map<string, DayMoney>()
   const sums = noMonths()
-  const compare = (name: string, stored: ReportFigures | undefined): void => {
+  const compare = (name: string, stored: ReportSums | undefined): void => {
     const storedText = describe(stored)
     const derivedText = describe(byExchange.get(name))
     const key = name.split('\0').join(', ')
@@ -102,11 +98,11 @@ export async function auditReports(
   await auditMonths(snapshot, { accountId, sums, sinceMonth }, findings)
 }
 
-function addToDay(days: Map<string, DayMoney>, day: string, figures: ReportFigures): void {
+function addToDay(days: Map<string, DayMoney>, day: string, added: ReportSums): void {
   const sum = days.get(day) ?? { charged: 0, revenue: zeroPicos, refunded: zeroPicos }
-  sum.charged += figures.charged_requests
-  sum.revenue = addPicos(sum.revenue, figures.revenue_picos)
-  sum.refunded = addPicos(sum.refunded, figures.refunded_picos)
+  sum.charged += added.charged_requests
+  sum.revenue = addPicos(sum.revenue, added.revenue_picos)
+  sum.refunded = addPicos(sum.refunded, added.refunded_picos)
   days.set(day, sum)
 }
 
@@ -131,12 +127,12 @@ function describeMoney(charges: number, charged: Picos, refunded: Picos): string
   return `${charges} charges, ${usd(charged)}, refunded ${usd(refunded)}`
 }
 
-/** Returns the same text for the same figures: all that are not zero. */
-function describe(figures: ReportFigures | undefined): string {
-  if (figures === undefined) return 'nothing'
+/** Returns the same text for the same sums: all that are not zero. */
+function describe(sums: ReportSums | undefined): string {
+  if (sums === undefined) return 'nothing'
   return [...reportCountColumns, ...reportAmountColumns]
-    .filter((column) => figures[column] !== 0 && figures[column] !== 0n)
-    .map((column) => `${figures[column]} ${column}`)
+    .filter((column) => sums[column] !== 0 && sums[column] !== 0n)
+    .map((column) => `${sums[column]} ${column}`)
     .join(', ')
 }
 

@@ -1,5 +1,5 @@
 /**
- * Writes a batch of ended exchanges into the store: exchange rows, charges, balances and figures in
+ * Writes a batch of ended exchanges into the store: exchange rows, charges, balances and sums in
  * one transaction. Knows no holds. Invariant: an exchange is booked once, however often it is
  * committed: everything else is written only together with its row.
  */

@@ -18,7 +18,7 @@ import type {
   HoldRefusal,
   HoldRequest,
   Ledger,
-  UsageFigures,
+  UsageSummary,
   UsagePeriod,
 } from '../ledger.ts'
 import { SettlementQueue, type CommitFigures, type Settlement } from '../settlement-queue.ts'
@@ -128,7 +128,7 @@ class SqliteLedger implements Ledger {
     return this.#decide(request, (nowMs) => this.#admission.count(request, nowMs))
   }
 
-  usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined> {
+  usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageSummary | undefined> {
     return this.#writer.ask({ kind: 'usage', accountId, period, atMs })
   }
 

@@ -1,5 +1,5 @@
 /**
- * Writes the figures that a batch of ended exchanges adds to: reports by day, from their sums the usage of
+ * Writes the sums that a batch of ended exchanges adds to: reports by day, from their sums the usage of
  * each month, model and key, and the tokens of the last minute. Works inside the batch's transaction.
  * Invariant: one statement for each row of a table and batch, however many exchanges add to it.
  */
@@ -15,9 +15,9 @@ import {
   reportKeyColumns,
   reportValues,
   usageOf,
-  type ReportFigures,
+  type ReportSums,
 } from '../report-day.ts'
-import { addFigures, isUsed, totalMonth, type Figures } from '../usage.ts'
+import { addUsage, isUsed, totalMonth, type UsageSums } from '../usage.ts'
 import { dayNumber } from './figures.ts'
 
 interface ReportRow {
@@ -26,13 +26,13 @@ interface ReportRow {
   readonly model: string
   readonly channel: string
   readonly atMs: number
-  readonly figures: ReportFigures
+  readonly sums: ReportSums
 }
 
-/** The figures of a model or a key in a month. */
+/** What a model or a key has used in a month. */
 interface MonthRow {
   readonly key: readonly string[]
-  readonly figures: Figures
+  readonly usage: UsageSums
 }
 
 interface SecondRow {
@@ -77,8 +77,8 @@ export class ReportBooking {
   add(exchange: EndedExchange): void {
     const { row, tokens } = exchange
     const [input, output, cache, cacheWrite, prompt] = tokens
-    const { figures, accountId, keyId } = this.#reportOf(exchange)
-    addExchange(figures, {
+    const { sums, accountId, keyId } = this.#reportOf(exchange)
+    addExchange(sums, {
       ending: row[indexOf.ending],
       attemptCount: row[indexOf.attemptCount],
       amountPicos: row[indexOf.amountPicos],
@@ -99,10 +99,10 @@ export class ReportBooking {
     const months = new Map<string, MonthRow>()
     const keys = new Map<string, MonthRow>()
     const charged = new Map<string, Picos>()
-    for (const { accountId, keyId, model, channel, atMs, figures } of this.#reports.values()) {
+    for (const { accountId, keyId, model, channel, atMs, sums } of this.#reports.values()) {
       const key = [utcDay(atMs), accountId, keyId, model, channel]
-      this.#addToReport.run(...key, ...reportValues(figures))
-      const usage = usageOf(figures)
+      this.#addToReport.run(...key, ...reportValues(sums))
+      const usage = usageOf(sums)
       const { costPicos } = usage
       for (const month of [utcMonth(atMs), totalMonth]) {
         if (isUsed(usage)) addToMonth(months, [accountId, month, model], usage)
@@ -111,9 +111,9 @@ export class ReportBooking {
       if (costPicos > 0n)
         charged.set(accountId, addPicos(charged.get(accountId) ?? zeroPicos, costPicos))
     }
-    for (const { key, figures } of months.values())
-      this.#addToMonth.run(...key, ...usageValues(figures))
-    for (const { key, figures } of keys.values()) this.#addToKey.run(...key, figures.costPicos)
+    for (const { key, usage } of months.values())
+      this.#addToMonth.run(...key, ...usageValues(usage))
+    for (const { key, usage } of keys.values()) this.#addToKey.run(...key, usage.costPicos)
     for (const { accountId, keyId, second, tokens } of this.#seconds.values())
       if (this.#addToSecond.run(accountId, second, keyId, tokens) > 0)
         this.#pruneSeconds.run(accountId, second - keptSeconds)
@@ -129,7 +129,7 @@ export class ReportBooking {
     const name = `${dayNumber(atMs)}\0${accountId}\0${keyId}\0${model}\0${channel}`
     let report = this.#reports.get(name)
     if (report === undefined) {
-      report = { accountId, keyId, model, channel, atMs, figures: noReport() }
+      report = { accountId, keyId, model, channel, atMs, sums: noReport() }
       this.#reports.set(name, report)
     }
     return report
@@ -143,17 +143,17 @@ export class ReportBooking {
   }
 }
 
-function addToMonth(months: Map<string, MonthRow>, key: readonly string[], added: Figures): void {
+function addToMonth(months: Map<string, MonthRow>, key: readonly string[], added: UsageSums): void {
   const name = key.join('\0')
   const known = months.get(name)
-  if (known === undefined) months.set(name, { key, figures: { ...added } })
-  else addFigures(known.figures, added)
+  if (known === undefined) months.set(name, { key, usage: { ...added } })
+  else addUsage(known.usage, added)
 }
 
 const usageColumns = ['requests', 'input_tokens', 'output_tokens', 'cache_tokens', 'cost_picos']
 
-function usageValues(figures: Figures): (number | Picos)[] {
-  const { requests, inputTokens, outputTokens, cacheTokens, costPicos } = figures
+function usageValues(usage: UsageSums): (number | Picos)[] {
+  const { requests, inputTokens, outputTokens, cacheTokens, costPicos } = usage
   return [requests, inputTokens, outputTokens, cacheTokens, costPicos]
 }
 

@@ -10,7 +10,7 @@ import type { KeyLimits } from '../../base/key-limits.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite/connection.ts'
 import { storeThreadLimits } from '../../storage/sqlite/thread.ts'
 import { toEndedExchange, type EndedExchange } from '../exchange-row.ts'
-import type { UsageFigures } from '../ledger.ts'
+import type { UsageSummary } from '../ledger.ts'
 import { unavailable, type CommitOutcome, type Settlement } from '../settlement-queue.ts'
 import type { UsageQuestion } from '../usage.ts'
 import type { AccountFacts, LoadedAccount } from './figures.ts'
@@ -35,7 +35,7 @@ export type Question =
 export interface Answers {
   load: LoadedAccount | undefined
   refresh: readonly AccountFacts[]
-  usage: UsageFigures | undefined
+  usage: UsageSummary | undefined
 }
 
 /** What the thread is started with. */

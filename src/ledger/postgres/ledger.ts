@@ -22,7 +22,7 @@ import {
   type HoldRefusal,
   type HoldRequest,
   type Ledger,
-  type UsageFigures,
+  type UsageSummary,
   type UsagePeriod,
 } from '../ledger.ts'
 import {
@@ -168,7 +168,7 @@ class ServerLedger implements Ledger {
     return settling
   }
 
-  usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined> {
+  usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageSummary | undefined> {
     return this.#options.database.snapshot((snapshot) =>
       readUsage(snapshot, { accountId, period, atMs }),
     )

@@ -319,7 +319,7 @@ function readWindow(
 }
 
 /**
- * A row of table exchange with the values that its figures need. Amounts become text: JSON numbers
+ * A row of table exchange with the values that its sums need. Amounts become text: JSON numbers
  * end at 2^53.
  */
 function toJsonRow({

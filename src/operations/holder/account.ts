@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { addPicos, formatUsd, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
 import { availablePicos, type Account } from '../../ledger/account-store.ts'
-import type { UsageFigures } from '../../ledger/ledger.ts'
+import type { UsageSummary } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
 import { accountStatuses } from '../accounts/account-form.ts'
 import { currency, moment, usd, usdShown } from '../answer-forms.ts'
@@ -34,15 +34,15 @@ export const holderAccount = operation(
   { input: noInput, answer: accountForm },
   async ({ database, clock, readHeld }: OperationContext, _input, accountId: string) => {
     const nowMs = clock.now()
-    const { account, figures } = await database.snapshot(async (snapshot) => ({
+    const { account, usage } = await database.snapshot(async (snapshot) => ({
       account: await getHolder(snapshot, accountId),
-      figures: await readUsage(snapshot, { accountId, period: 'month', atMs: nowMs }),
+      usage: await readUsage(snapshot, { accountId, period: 'month', atMs: nowMs }),
     }))
-    if (figures === undefined) throw notFound('This account no longer exists.')
+    if (usage === undefined) throw notFound('This account no longer exists.')
     const held = await readHeld?.([accountId])
-    const monthPicos = costOf(figures)
+    const monthPicos = costOf(usage)
     const budgets = [
-      { period: 'day', limitPicos: account.dailyLimitPicos, usedPicos: figures.dailyUsedPicos },
+      { period: 'day', limitPicos: account.dailyLimitPicos, usedPicos: usage.dailyUsedPicos },
       { period: 'month', limitPicos: account.monthlyLimitPicos, usedPicos: monthPicos },
     ] as const
     return {
@@ -51,7 +51,7 @@ export const holderAccount = operation(
       currency: 'USD' as const,
       at: timeText(nowMs),
       ...viewMoney(account, held && (held.get(accountId) ?? zeroPicos)),
-      used: { day_usd: usdNumber(figures.dailyUsedPicos), month_usd: usdNumber(monthPicos) },
+      used: { day_usd: usdNumber(usage.dailyUsedPicos), month_usd: usdNumber(monthPicos) },
       limits: viewBudgets(budgets, nowMs),
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
@@ -70,6 +70,6 @@ function viewMoney(account: Account, heldPicos: Picos | undefined) {
   }
 }
 
-function costOf({ byModel }: UsageFigures): Picos {
+function costOf({ byModel }: UsageSummary): Picos {
   return byModel.reduce((sum, { costPicos }) => addPicos(sum, costPicos), zeroPicos)
 }

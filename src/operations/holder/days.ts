@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { readNamesOfKeys } from '../../access/key-store.ts'
 import { dayMs, utcDay } from '../../base/clock.ts'
 import { formatUsd, usdNumber } from '../../base/money.ts'
-import { readDays, type DayFigures, type DaysQuestion } from '../../ledger/usage.ts'
+import { readDays, type DayUsage, type DaysQuestion } from '../../ledger/usage.ts'
 import { count, currency, usd, usdShown } from '../answer-forms.ts'
 import { invalidField, invalid, operation, type OperationContext } from '../operation.ts'
 import { getHolder } from './holder-read.ts'
@@ -59,7 +59,7 @@ export const holderDays = operation(
       await getHolder(snapshot, accountId)
       return by === 'key' ? readNamesOfKeys(snapshot, accountId) : undefined
     })
-    const days: DayFigures[] = []
+    const days: DayUsage[] = []
     for await (const read of eachPart(database, { accountIds: [accountId], from, to, by }))
       days.push(...read)
     return {
@@ -67,16 +67,16 @@ export const holderDays = operation(
       from,
       to,
       by: by ?? null,
-      days: days.map(({ day: name, of, ...figures }) => ({
+      days: days.map(({ day: name, of, ...sums }) => ({
         day: name,
         ...(by === 'key' && { key_id: of, key: names?.get(of) ?? of }),
         ...(by === 'model' && { model: of }),
-        requests: figures.requests,
-        input_tokens: figures.inputTokens,
-        output_tokens: figures.outputTokens,
-        cache_tokens: figures.cacheTokens,
-        cost_usd: usdNumber(figures.costPicos),
-        cost: formatUsd(figures.costPicos),
+        requests: sums.requests,
+        input_tokens: sums.inputTokens,
+        output_tokens: sums.outputTokens,
+        cache_tokens: sums.cacheTokens,
+        cost_usd: usdNumber(sums.costPicos),
+        cost: formatUsd(sums.costPicos),
       })),
     }
   },
@@ -86,7 +86,7 @@ export const holderDays = operation(
 async function* eachPart(
   database: OperationContext['database'],
   { from, to, ...question }: Omit<DaysQuestion, 'rowsMax'>,
-): AsyncGenerator<readonly DayFigures[]> {
+): AsyncGenerator<readonly DayUsage[]> {
   let count = 0
   const step = partDays * dayMs
   for (let startMs = Date.parse(from); startMs <= Date.parse(to); startMs += step) {

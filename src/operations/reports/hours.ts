@@ -1,29 +1,29 @@
 /**
- * The figures of a day by hour, over all accounts, from the moments that gateways record every 15 minutes.
+ * The report of a day by hour, over all accounts, from the moments that gateways record every 15 minutes.
  * The hours of a day add up to its report: requests that no moment tells apart count in the hour of the next
  * moment, and later bookings of a day that is over, such as refunds, in its last hour.
  */
 import { dayMs, hourMs, minuteMs, utcDay } from '../../base/clock.ts'
 import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
-import { noReport, subtractReport, type ReportFigures } from '../../ledger/report-day.ts'
+import { noReport, subtractReport, type ReportSums } from '../../ledger/report-day.ts'
 import { listHourEnds, type RecordedMoment } from '../../ledger/report-moment-store.ts'
 import { readReportLines } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { timeText } from '../operation.ts'
-import { viewTotal, type ReportFiguresView } from './report.ts'
+import { viewTotal, type ReportSumsView } from './report.ts'
 
 interface HourRow {
   readonly from: string
   readonly until: string
   /** False where no moment was recorded at its beginning or its end. */
   readonly is_exact: boolean
-  readonly row: ReportFiguresView
+  readonly row: ReportSumsView
 }
 
 export interface DayByHour {
   readonly day: string
-  /** The figures of the whole day. */
-  readonly row: ReportFiguresView
+  /** The sums of the whole day. */
+  readonly row: ReportSumsView
   /** Oldest first, up to now. */
   readonly hours: readonly HourRow[]
 }
@@ -44,14 +44,14 @@ export async function readHours(
   const momentByHour = new Map(moments.map((moment) => [Math.ceil(moment.minute / 60), moment]))
   const total = await readTotal(snapshot, startMs)
   const hours: HourRow[] = []
-  let before: RecordedMoment = { minute: 0, figures: noReport() }
+  let before: RecordedMoment = { minute: 0, sums: noReport() }
   let from = timeText(startMs)
   for (let fromMs = startMs; fromMs < endMs; fromMs += hourMs) {
     const untilMs = Math.min(fromMs + hourMs, endMs)
     const endMinute = Math.ceil((untilMs - startMs) / minuteMs)
     const after =
       untilMs === endMs
-        ? { minute: endMinute, figures: total }
+        ? { minute: endMinute, sums: total }
         : (momentByHour.get(hours.length + 1) ?? before)
     const hourChecks = checksByHour.get(fromMs) ?? []
     const until = timeText(untilMs)
@@ -62,7 +62,7 @@ export async function readHours(
       row:
         after === before && hourChecks.length === 0
           ? emptyRow
-          : viewTotal(subtractReport(after.figures, before.figures), hourChecks),
+          : viewTotal(subtractReport(after.sums, before.sums), hourChecks),
     })
     before = after
     from = until
@@ -70,7 +70,7 @@ export async function readHours(
   return { day, row: viewTotal(total, checks), hours }
 }
 
-async function readTotal(snapshot: Queryable, startMs: number): Promise<ReportFigures> {
+async function readTotal(snapshot: Queryable, startMs: number): Promise<ReportSums> {
   const [line] = await readReportLines(snapshot, {
     by: [],
     fromDay: utcDay(startMs),
@@ -78,5 +78,5 @@ async function readTotal(snapshot: Queryable, startMs: number): Promise<ReportFi
     only: {},
     countMax: 1,
   })
-  return line?.figures ?? noReport()
+  return line?.sums ?? noReport()
 }

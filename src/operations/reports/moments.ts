@@ -1,5 +1,5 @@
 /**
- * Records the figures of the day every 15 minutes, on every gateway of a store; the first one to come writes
+ * Records the sums of the day every 15 minutes, on every gateway of a store; the first one to come writes
  * the row. Invariant: no request waits for it, and a failure is reported and ends nothing.
  */
 import { dayMs, minuteMs, utcDay, type Clock, type Timer } from '../../base/clock.ts'

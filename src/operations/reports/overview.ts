@@ -1,6 +1,6 @@
 /**
- * What an operator looks at first: the figures of today and yesterday (UTC), and what needs attention. It
- * decides nothing: figures are those of reports, states those of channels, alerts those that fire.
+ * What an operator looks at first: the sums of today and yesterday (UTC), and what needs attention. It
+ * decides nothing: sums are those of reports, states those of channels, alerts those that fire.
  */
 import { z } from 'zod'
 import { dayMs, minuteMs, utcDay } from '../../base/clock.ts'
@@ -141,7 +141,7 @@ function viewDay({ day, row }: Pick<DayByHour, 'day' | 'row'>): DayView {
   }
 }
 
-/** Returns the figures of the day up to this time of it, or a few minutes before; null without a record. */
+/** Returns the sums of the day up to this time of it, or a few minutes before; null without a record. */
 async function readSoFar({ database }: OperationContext, day: string, sinceMidnightMs: number) {
   const minute = Math.floor(sinceMidnightMs / minuteMs)
   const found = await findMoment(database, { day, minute })
@@ -150,7 +150,7 @@ async function readSoFar({ database }: OperationContext, day: string, sinceMidni
   const fromMs = Date.parse(day)
   const untilMs = fromMs + found.minute * minuteMs
   const checks = await sumChecks(database, { fromMs, untilMs })
-  return { until: timeText(untilMs), ...viewDay({ day, row: viewTotal(found.figures, checks) }) }
+  return { until: timeText(untilMs), ...viewDay({ day, row: viewTotal(found.sums, checks) }) }
 }
 
 async function readTwoDays({ database }: OperationContext, nowMs: number) {

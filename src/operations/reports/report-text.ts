@@ -1,12 +1,12 @@
 /**
- * A whole report as CSV, written while it is read: the keys of `by` in their order, then all figures under
+ * A whole report as CSV, written while it is read: the keys of `by` in their order, then all sums under
  * the names that they have in JSON. All rows are of one moment of the store.
  */
 import { z } from 'zod'
 import { csvRow } from '../../base/csv.ts'
 import type { ReportDimension } from '../../ledger/report-store.ts'
 import { operation } from '../operation.ts'
-import { figureFields, readReportPage, reportFields, type ReportRow } from './report.ts'
+import { sumFields, readReportPage, reportFields, type ReportRow } from './report.ts'
 
 /** Writes a piece of text; resolves when more may follow. */
 type WriteText = (text: string) => Promise<void> | void
@@ -24,10 +24,7 @@ export const printReport = operation(
   { input: csvInput },
   ({ clock, database }, input, write: WriteText): Promise<void> =>
     database.snapshot(async (snapshot) => {
-      const columns = [
-        ...input.by.flatMap((dimension) => groupColumns[dimension]),
-        ...figureColumns,
-      ]
+      const columns = [...input.by.flatMap((dimension) => groupColumns[dimension]), ...sumColumns]
       let text = csvRow(columns)
       let after: readonly string[] | undefined
       do {
@@ -53,4 +50,4 @@ const groupColumns: Readonly<Record<ReportDimension, readonly (keyof ReportRow)[
   channel: ['channel'],
 }
 
-const figureColumns = Object.keys(figureFields) as (keyof typeof figureFields)[]
+const sumColumns = Object.keys(sumFields) as (keyof typeof sumFields)[]

@@ -1,6 +1,6 @@
 /**
  * Reports: requests, tokens, revenue, own cost, margin and times by day, account, key, model and channel.
- * Every figure comes from table report_day, written with each charge, so a report adds up to the ledger
+ * Every sum comes from table report_day, written with each charge, so a report adds up to the ledger
  * exactly, also for days whose requests are no longer kept. The gateway's own checks belong to no account.
  */
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { addPicos, formatUsd, picos, zeroPicos, type Picos } from '../../base/mo
 import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
 import { readAccountNames } from '../../ledger/account-store.ts'
 import { hitRate } from '../../ledger/cache-use.ts'
-import { noReport, type ReportFigures } from '../../ledger/report-day.ts'
+import { noReport, type ReportSums } from '../../ledger/report-day.ts'
 import {
   firstEventQuantile,
   listLargest,
@@ -96,7 +96,7 @@ export const cacheHitRate = z.number().nullable().meta({
   description: "The part of all input that came from the vendor's cache; null without input.",
 })
 
-export const figureFields = {
+export const sumFields = {
   requests: z.int(),
   charged_requests: z.int(),
   errors: z.int(),
@@ -112,7 +112,7 @@ export const figureFields = {
   refunded_usd: usd,
   own_cost_usd: usd.meta({ description: 'Exact: what vendors counted, at cost prices.' }),
   estimated_cost_usd: usd.meta({ description: 'Estimated: lost attempts, and checks.' }),
-  /** Their own cost is not known, and in neither figure. */
+  /** Their own cost is not known, and in neither cost. */
   unknown_cost_requests: z.int(),
   unknown_cost_revenue_usd: usd.meta({
     description: 'Charges of requests whose own cost is unknown, less refunds.',
@@ -127,10 +127,10 @@ export const figureFields = {
   first_event_p95_ms: firstEventMs,
 }
 
-const figuresForm = z.strictObject(figureFields)
-const rowForm = z.strictObject({ ...groupFields, ...figureFields })
+const sumsForm = z.strictObject(sumFields)
+const rowForm = z.strictObject({ ...groupFields, ...sumFields })
 
-export type ReportFiguresView = Answer<typeof figuresForm>
+export type ReportSumsView = Answer<typeof sumsForm>
 export type ReportRow = Answer<typeof rowForm>
 
 const pagedInput = z.strictObject({
@@ -246,7 +246,7 @@ interface Checks {
 
 interface Line {
   readonly key: readonly string[]
-  readonly figures: ReportFigures
+  readonly sums: ReportSums
   readonly checks: Checks
 }
 
@@ -273,7 +273,7 @@ function selectChecks(
 
 /** Adds the checks to the lines of a page, and lines for checks without requests; in order. */
 function addChecks(
-  lines: readonly { readonly key: readonly string[]; readonly figures: ReportFigures }[],
+  lines: readonly { readonly key: readonly string[]; readonly sums: ReportSums }[],
   checks: readonly CheckSum[],
   { by, kept, after }: Pick<ReportQuestion, 'by' | 'kept' | 'after'>,
 ): readonly Line[] {
@@ -282,7 +282,7 @@ function addChecks(
   for (const check of checks) {
     const key = by.map((dimension) => keptValue(valueOf(check, dimension), dimension, kept))
     if (after !== undefined && nameOf(key) <= nameOf(after)) continue
-    const line = byKey.get(nameOf(key)) ?? { key, figures: noReport(), checks: noChecks }
+    const line = byKey.get(nameOf(key)) ?? { key, sums: noReport(), checks: noChecks }
     byKey.set(nameOf(key), { ...line, checks: addCheck(line.checks, check) })
   }
   return [...byKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line)
@@ -327,13 +327,13 @@ async function readNames(
   }
 }
 
-/** Shows figures and checks as a report by `total` does. */
-export function viewTotal(figures: ReportFigures, checks: readonly CheckSum[]): ReportFiguresView {
-  return viewFigures(figures, checks.reduce(addCheck, noChecks))
+/** Shows sums and checks as a report by `total` does. */
+export function viewTotal(sums: ReportSums, checks: readonly CheckSum[]): ReportSumsView {
+  return viewSums(sums, checks.reduce(addCheck, noChecks))
 }
 
 function viewLine(
-  { key, figures, checks }: Line,
+  { key, sums, checks }: Line,
   by: readonly ReportDimension[],
   { accounts, keys }: Names,
 ): ReportRow {
@@ -348,31 +348,31 @@ function viewLine(
     key: keyId === null ? null : (keys.get(keyId) ?? ''),
     model: dimension('model'),
     channel: dimension('channel'),
-    ...viewFigures(figures, checks),
+    ...viewSums(sums, checks),
   }
 }
 
-function viewFigures(figures: ReportFigures, checks: Checks): ReportFiguresView {
-  const { revenue_picos: revenue, refunded_picos: refunded } = figures
-  const unknown = figures.requests - figures.known_cost_requests
-  const ownCost = addPicos(figures.own_cost_picos, checks.knownPicos)
-  const estimated = addPicos(figures.lost_cost_picos, checks.estimatedPicos)
-  const unknownRevenue = figures.unknown_cost_revenue_picos
+function viewSums(sums: ReportSums, checks: Checks): ReportSumsView {
+  const { revenue_picos: revenue, refunded_picos: refunded } = sums
+  const unknown = sums.requests - sums.known_cost_requests
+  const ownCost = addPicos(sums.own_cost_picos, checks.knownPicos)
+  const estimated = addPicos(sums.lost_cost_picos, checks.estimatedPicos)
+  const unknownRevenue = sums.unknown_cost_revenue_picos
   const margin = picos(revenue - refunded - unknownRevenue - ownCost - estimated)
   const marginUsd = formatUsd(margin)
   return {
-    requests: figures.requests,
-    charged_requests: figures.charged_requests,
-    errors: figures.errors,
-    failovers: figures.failovers,
+    requests: sums.requests,
+    charged_requests: sums.charged_requests,
+    errors: sums.errors,
+    failovers: sums.failovers,
     checks: checks.count,
-    input_tokens: figures.input_tokens,
-    output_tokens: figures.output_tokens,
-    cache_read_tokens: figures.cache_read_tokens,
-    cache_write_tokens: figures.cache_write_tokens,
+    input_tokens: sums.input_tokens,
+    output_tokens: sums.output_tokens,
+    cache_read_tokens: sums.cache_read_tokens,
+    cache_write_tokens: sums.cache_write_tokens,
     cache_hit_rate: hitRate({
-      promptTokens: figures.prompt_tokens,
-      cacheReadTokens: figures.cache_read_tokens,
+      promptTokens: sums.prompt_tokens,
+      cacheReadTokens: sums.cache_read_tokens,
     }),
     revenue_usd: formatUsd(revenue),
     refunded_usd: formatUsd(refunded),
@@ -382,7 +382,7 @@ function viewFigures(figures: ReportFigures, checks: Checks): ReportFiguresView 
     unknown_cost_revenue_usd: formatUsd(unknownRevenue),
     margin_usd: unknown > 0 ? null : marginUsd,
     known_margin_usd: marginUsd,
-    first_event_p50_ms: firstEventQuantile(figures, 0.5),
-    first_event_p95_ms: firstEventQuantile(figures, 0.95),
+    first_event_p50_ms: firstEventQuantile(sums, 0.5),
+    first_event_p95_ms: firstEventQuantile(sums, 0.95),
   }
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'
 import { formatUsd, picos, usdNumber, type Picos } from '../../base/money.ts'
-import type { ModelFigures, UsageFigures, UsagePeriod } from '../../ledger/ledger.ts'
+import type { ModelUsage, UsageSummary, UsagePeriod } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { currency, usd } from '../answer-forms.ts'
@@ -47,37 +47,37 @@ export const accountUsage = operation(
     database.snapshot(async (snapshot) => {
       const account = await getAccount(snapshot, reference)
       const atMs = clock.now()
-      const figures = await readUsage(snapshot, { accountId: account.id, period, atMs })
-      invariant(figures !== undefined, 'an account has figures')
-      return viewUsage(figures, period, formatUsd)
+      const usage = await readUsage(snapshot, { accountId: account.id, period, atMs })
+      invariant(usage !== undefined, 'an account has a usage')
+      return viewUsage(usage, period, formatUsd)
     }),
 )
 
 export type UsageAnswer = ReturnType<typeof usageAnswer>
 
 /** Returns the answer of `/v1/usage`: amounts are JSON numbers. */
-export function usageAnswer(figures: UsageFigures, period: UsagePeriod) {
-  return viewUsage(figures, period, usdNumber)
+export function usageAnswer(usage: UsageSummary, period: UsagePeriod) {
+  return viewUsage(usage, period, usdNumber)
 }
 
 function viewUsage<Amount>(
-  figures: UsageFigures,
+  usage: UsageSummary,
   period: UsagePeriod,
   printUsd: (amount: Picos) => Amount,
 ) {
-  const { byModel } = figures
-  const sum = (read: (model: ModelFigures) => number): number =>
+  const { byModel } = usage
+  const sum = (read: (model: ModelUsage) => number): number =>
     byModel.reduce((total, model) => total + read(model), 0)
   const costPicos = byModel.reduce((total, model) => total + model.costPicos, 0n)
   return {
-    balance_usd: printUsd(figures.balancePicos),
+    balance_usd: printUsd(usage.balancePicos),
     currency: 'USD' as const,
     period,
     limits: {
-      daily_usd: printUsd(figures.dailyLimitPicos),
-      daily_used_usd: printUsd(figures.dailyUsedPicos),
-      window_minutes: figures.windowMinutes,
-      rpm: figures.rpm,
+      daily_usd: printUsd(usage.dailyLimitPicos),
+      daily_used_usd: printUsd(usage.dailyUsedPicos),
+      window_minutes: usage.windowMinutes,
+      rpm: usage.rpm,
     },
     usage: {
       input_tokens: sum((model) => model.inputTokens),

@@ -195,7 +195,7 @@ CREATE INDEX free_exchange_by_vendor_request ON free_exchange (vendor_request_id
 CREATE INDEX exchange_waived ON exchange (account_id, exchange_id) WHERE waived_picos > 0;
 
 -- Exchanges that ended before the newest `cut_ms` may be gone; written before the first of them goes.
--- Always 00:00 UTC of some day. Entries and figures are kept for ever.
+-- Always 00:00 UTC of some day. Entries and sums are kept for ever.
 CREATE TABLE exchange_cut (
   cut_ms BIGINT PRIMARY KEY,
   decided_at_ms BIGINT NOT NULL
@@ -278,7 +278,7 @@ CREATE TABLE token_minute (
   PRIMARY KEY (account_id, second, key_id)
 ) STRICT, WITHOUT ROWID WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 
--- Figures of reports. A request belongs to the UTC day on which it ended. The columns first_event_… count
+-- Sums for reports. A request belongs to the UTC day on which it ended. The columns first_event_… count
 -- requests by their time to the first event: up to that many milliseconds, and more than the column before.
 -- The order of the primary key adds up a day by model without sorting.
 CREATE TABLE report_day (
@@ -325,7 +325,7 @@ CREATE INDEX report_day_by_account ON report_day (account_id, day, key_id);
 CREATE TABLE report_moment (
   day TEXT COLLATE "C" NOT NULL, -- YYYY-MM-DD, UTC
   minute BIGINT NOT NULL, -- of the day
-  figures TEXT COLLATE "C" NOT NULL, -- JSON, by the columns of report_day
+  sums TEXT COLLATE "C" NOT NULL, -- JSON, by the columns of report_day
   PRIMARY KEY (day, minute)
 ) STRICT, WITHOUT ROWID;
 

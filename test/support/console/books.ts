@@ -16,15 +16,9 @@ import {
   reportKeyColumns,
   reportValues,
   usageOf,
-  type ReportFigures,
+  type ReportSums,
 } from '../../../src/ledger/report-day.ts'
-import {
-  addFigures,
-  isUsed,
-  noFigures,
-  totalMonth,
-  type Figures,
-} from '../../../src/ledger/usage.ts'
+import { addUsage, isUsed, noUsage, totalMonth, type UsageSums } from '../../../src/ledger/usage.ts'
 import type { Database, SqlValue, Transaction } from '../../../src/storage/database.ts'
 
 /** PostgreSQL takes at most 65,535 parameters in a statement, SQLite 32,766. */
@@ -70,9 +64,9 @@ function chargeRow(record: ExchangeRecord): SqlValue[] {
 
 /** Each by its key columns, separated by a zero character. */
 interface Sums {
-  readonly months: Map<string, Figures>
+  readonly months: Map<string, UsageSums>
   readonly keyMonths: Map<string, Picos>
-  readonly reports: Map<string, ReportFigures>
+  readonly reports: Map<string, ReportSums>
   readonly accounts: Map<string, Picos>
 }
 
@@ -98,12 +92,12 @@ function entryOf<Value>(map: Map<string, Value>, name: string, make: () => Value
   return value
 }
 
-function addToUsage({ months, keyMonths, accounts }: Sums, name: string, usage: Figures): void {
+function addToUsage({ months, keyMonths, accounts }: Sums, name: string, usage: UsageSums): void {
   const [day = '', accountId = '', keyId = '', model = ''] = name.split('\0')
   if (!isUsed(usage)) return
   for (const month of [day.slice(0, 7), totalMonth]) {
-    addFigures(
-      entryOf(months, nameOf(accountId, month, model), () => ({ ...noFigures })),
+    addUsage(
+      entryOf(months, nameOf(accountId, month, model), () => ({ ...noUsage })),
       usage,
     )
     addTo(keyMonths, nameOf(accountId, keyId, month), usage.costPicos)
@@ -133,7 +127,7 @@ function addToReport({ reports }: Sums, record: ExchangeRecord): void {
 
 const figureColumns = ['requests', 'input_tokens', 'output_tokens', 'cache_tokens', 'cost_picos']
 
-function figureValues(figures: Figures): SqlValue[] {
+function figureValues(figures: UsageSums): SqlValue[] {
   const { requests, inputTokens, outputTokens, cacheTokens, costPicos } = figures
   return [requests, inputTokens, outputTokens, cacheTokens, costPicos]
 }

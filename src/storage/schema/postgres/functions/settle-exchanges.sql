@@ -1,4 +1,4 @@
--- Books a batch of ended exchanges: exchange rows, charges, figures, balances, and their holds freed,
+-- Books a batch of ended exchanges: exchange rows, charges, sums, balances, and their holds freed,
 -- one statement and one commit. An exchange is booked once however often it is handed in: its row
 -- decides, then its entry, and money moves only together with both.
 --
@@ -6,7 +6,7 @@
 -- it works, and while tables are small it would take plans that read them as a whole, and keep them.
 CREATE OR REPLACE FUNCTION settle_exchanges(
   p_account_ids TEXT[], -- of the records; NULL = their rows are locked already
-  p_records JSON -- as rows of table exchange, with the figures' day and tokens
+  p_records JSON -- as rows of table exchange, with the day and tokens of the sums
 ) RETURNS VOID
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 DECLARE
@@ -45,7 +45,7 @@ BEGIN
       FROM recorded WHERE amount_picos > 0
     ON CONFLICT (account_id, reference) DO NOTHING
     RETURNING account_id, reference, amount_picos
-  ), figures AS ( -- in the order of the columns of the next part
+  ), sums AS ( -- in the order of the columns of the next part
     SELECT r.day, r.account_id, r.key_id, r.model, COALESCE(r.channel, '') AS channel,
       COUNT(*) AS requests,
       COUNT(c.reference) AS charged_requests,
@@ -88,7 +88,7 @@ BEGIN
       first_event_le_5000, first_event_le_7500, first_event_le_10000, first_event_le_20000,
       first_event_le_60000, first_event_above, revenue_picos, own_cost_picos, lost_cost_picos,
       refunded_picos, unknown_cost_revenue_picos)
-    SELECT * FROM figures
+    SELECT * FROM sums
     ON CONFLICT (day, account_id, key_id, model, channel) DO UPDATE SET
       requests = u.requests + EXCLUDED.requests,
       charged_requests = u.charged_requests + EXCLUDED.charged_requests,
@@ -123,7 +123,7 @@ BEGIN
       requests, input_tokens, output_tokens, cache_tokens, cost_picos)
     SELECT account_id, period.month, model, SUM(charged_requests), SUM(input_tokens),
       SUM(output_tokens), SUM(cache_read_tokens + cache_write_tokens), SUM(revenue_picos)
-    FROM figures CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
+    FROM sums CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
     WHERE charged_requests + input_tokens + output_tokens + cache_read_tokens + cache_write_tokens > 0
     GROUP BY 1, 2, 3
     ON CONFLICT (account_id, month, model) DO UPDATE SET
@@ -135,7 +135,7 @@ BEGIN
   ), key_months AS (
     INSERT INTO usage_key_month AS u (account_id, key_id, month, cost_picos)
     SELECT account_id, key_id, period.month, SUM(revenue_picos)
-    FROM figures CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
+    FROM sums CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
     WHERE revenue_picos > 0
     GROUP BY 1, 2, 3
     ON CONFLICT (account_id, key_id, month) DO UPDATE SET

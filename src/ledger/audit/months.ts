@@ -1,5 +1,5 @@
 /**
- * Audits the figures of months against those of their days, and the totals against the months:
+ * Audits the sums of months against those of their days, and the totals against the months:
  *
  *     report_day ──▶ usage_month     ──▶ total    of each model
  *     report_day ──▶ usage_key_month ──▶ total    of each key, its cost only
@@ -7,19 +7,19 @@
  * Keeps the sums of one account at a time in memory.
  */
 import type { Queryable, Row } from '../../storage/database.ts'
-import { usageOf, type ReportFigures } from '../report-day.ts'
+import { usageOf, type ReportSums } from '../report-day.ts'
 import {
-  addFigures,
-  noFigures,
-  readFigures,
+  addUsage,
+  noUsage,
+  readUsageSums,
   readPicos,
   totalMonth,
-  type Figures,
+  type UsageSums,
 } from '../usage.ts'
 import { report, usd, type Findings } from './findings.ts'
 
 /** By month and by model or key. */
-type SumsByName = Map<string, Figures>
+type SumsByName = Map<string, UsageSums>
 
 /** What the days of an account add up to. */
 export interface MonthSums {
@@ -32,11 +32,11 @@ export function noMonths(): MonthSums {
 }
 
 /** Adds a row of `report_day`. */
-export function addToMonths({ models, keys }: MonthSums, row: Row, figures: ReportFigures): void {
+export function addToMonths({ models, keys }: MonthSums, row: Row, day: ReportSums): void {
   const month = String(row['day']).slice(0, 7)
-  const usage = usageOf(figures)
+  const usage = usageOf(day)
   addTo(models, nameOf(month, row['model']), usage)
-  addTo(keys, nameOf(month, row['key_id']), { ...noFigures, costPicos: usage.costPicos })
+  addTo(keys, nameOf(month, row['key_id']), { ...noUsage, costPicos: usage.costPicos })
 }
 
 export interface MonthsQuestion {
@@ -58,14 +58,14 @@ export async function auditMonths(
 interface MonthTable {
   readonly table: 'usage_month' | 'usage_key_month'
   readonly of: 'model' | 'key_id'
-  readonly read: (row: Row) => Figures
-  readonly describe: (figures: Figures) => string
+  readonly read: (row: Row) => UsageSums
+  readonly describe: (usage: UsageSums) => string
 }
 
 const ofModels: MonthTable = {
   table: 'usage_month',
   of: 'model',
-  read: readFigures,
+  read: readUsageSums,
   describe: ({ requests, inputTokens, outputTokens, cacheTokens, costPicos }) =>
     `${requests} requests, ${inputTokens} + ${outputTokens} + ${cacheTokens} tokens, ${usd(costPicos)}`,
 }
@@ -73,7 +73,7 @@ const ofModels: MonthTable = {
 const ofKeys: MonthTable = {
   table: 'usage_key_month',
   of: 'key_id',
-  read: (row) => ({ ...noFigures, costPicos: readPicos(row, 'cost_picos') }),
+  read: (row) => ({ ...noUsage, costPicos: readPicos(row, 'cost_picos') }),
   describe: ({ costPicos }) => usd(costPicos),
 }
 
@@ -95,17 +95,17 @@ async function auditTable(
     accountId,
   ])) {
     const month = String(row['month'])
-    const figures = read(row)
+    const usage = read(row)
     const total = nameOf(totalMonth, row[of])
-    if (month === totalMonth) totals.set(total, figures)
-    else addTo(derivedTotals, total, figures)
-    if (month !== totalMonth && month >= sinceMonth) months.set(nameOf(month, row[of]), figures)
+    if (month === totalMonth) totals.set(total, usage)
+    else addTo(derivedTotals, total, usage)
+    if (month !== totalMonth && month >= sinceMonth) months.set(nameOf(month, row[of]), usage)
   }
   const compare = (stored: SumsByName, derived: SumsByName): void => {
     for (const name of new Set([...stored.keys(), ...derived.keys()])) {
       const found = stored.get(name)
-      const storedText = describe(found ?? noFigures)
-      const derivedText = describe(derived.get(name) ?? noFigures)
+      const storedText = describe(found ?? noUsage)
+      const derivedText = describe(derived.get(name) ?? noUsage)
       if (storedText === derivedText) continue
       const key = name.split('\0').join(', ')
       report(findings, {
@@ -126,8 +126,8 @@ function nameOf(month: string, of: unknown): string {
   return `${month}\0${String(of)}`
 }
 
-function addTo(sums: SumsByName, name: string, added: Figures): void {
+function addTo(sums: SumsByName, name: string, added: UsageSums): void {
   const sum = sums.get(name)
   if (sum === undefined) sums.set(name, { ...added })
-  else addFigures(sum, added)
+  else addUsage(sum, added)
 }
