@@ -12,7 +12,7 @@ import { FreeExchangeLog } from '../ledger/free-exchange-log.ts'
 import { saveFreeExchanges } from '../ledger/free-exchange-store.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { moneyPoolOptions, openPostgresLedger } from '../ledger/postgres/ledger.ts'
-import type { CommitFigures } from '../ledger/settlement-queue.ts'
+import type { CommitSummary } from '../ledger/settlement-queue.ts'
 import type { Config } from '../settings/list.ts'
 import type { StoreConnections } from '../settings/shares.ts'
 import type { RevisionWatchOptions } from '../storage/changes.ts'
@@ -44,7 +44,7 @@ export interface GatewayStoreOptions {
   /** The store answers; called again and again. */
   readonly onRecovered: () => void
   /** Ended exchanges were committed, or could not be. */
-  readonly onCommit: (figures: CommitFigures) => void
+  readonly onCommit: (summary: CommitSummary) => void
   /** The most pages of 4 KB that an embedded store may have. */
   readonly pagesMax: number | undefined
   /** Replaces the time of a PostgreSQL server in tests. */

@@ -38,7 +38,7 @@ export interface CommitOutcome<Booked> {
 }
 
 /** One attempt to commit ended exchanges. */
-export interface CommitFigures {
+export interface CommitSummary {
   readonly exchangeCount: number
   readonly durationMs: number
   readonly isStored: boolean
@@ -72,7 +72,7 @@ export interface SettlementQueueOptions<Booked> {
   /** The store will never accept this one; its hold must stay. */
   readonly onRefused: (record: ExchangeRecord, error: Error) => void
   /** Called after each commit with exchanges in it, for metrics. */
-  readonly onCommit?: ((figures: CommitFigures) => void) | undefined
+  readonly onCommit?: ((summary: CommitSummary) => void) | undefined
   /** A batch could not be stored; called once per outage. */
   readonly onOutage?: (error: Error) => void
   /** A batch is stored after others were not; called once per outage. */

@@ -128,7 +128,7 @@ function startAlerting(opening: Opening, store: Money['store']): Alerting {
     backupMaxAgeMs: config.backupMaxAgeMs,
     onNotice: ({ condition, severity, type }) =>
       telemetry.alertChanged({ ...condition, severity }, type),
-    onBalances: (figures) => measureBalances(metrics, figures),
+    onBalances: (balances) => measureBalances(metrics, balances),
     onWaiting: (count) => metrics.alertsWaiting.set(count),
     onAttempt: ({ id, format }, result) =>
       telemetry.alertSent({

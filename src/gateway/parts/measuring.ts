@@ -5,7 +5,7 @@
 import { usdNumber } from '../../base/money.ts'
 import { measureChannels } from '../../channels/cluster/channel-keeper.ts'
 import type { Listener } from '../../http/server/listener.ts'
-import type { BalanceFigures } from '../../operations/alerts/balance-sums.ts'
+import type { BalanceMetrics } from '../../operations/alerts/balance-sums.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Callers } from './callers.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -38,8 +38,8 @@ export function measureGateway({ metrics, effects }: Opening, measured: Measured
   measureChannels(metrics, relaying.channels.health.list(catalogue.snapshot()))
 }
 
-export function measureBalances(metrics: Metrics, figures: BalanceFigures): void {
-  metrics.accounts.set(figures.accountCount)
-  metrics.balancesUsd.set(figures.balanceUsd)
-  metrics.spendDayUsd.set(figures.spendDayUsd)
+export function measureBalances(metrics: Metrics, balances: BalanceMetrics): void {
+  metrics.accounts.set(balances.accountCount)
+  metrics.balancesUsd.set(balances.balanceUsd)
+  metrics.spendDayUsd.set(balances.spendDayUsd)
 }

@@ -25,7 +25,7 @@ export async function openMoney(opening: Opening): Promise<Money> {
     onFatal,
     onFault: (error) => telemetry.fault(error, 'ledger'),
     onRecovered: () => telemetry.ledgerRecovered(),
-    onCommit: (figures) => telemetry.committed(figures),
+    onCommit: (summary) => telemetry.committed(summary),
     pagesMax: effects.storePagesMax,
     readStoreTime: effects.readStoreTime,
   })

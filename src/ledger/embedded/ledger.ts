@@ -21,7 +21,7 @@ import type {
   UsageSummary,
   UsagePeriod,
 } from '../ledger.ts'
-import { SettlementQueue, type CommitFigures, type Settlement } from '../settlement-queue.ts'
+import { SettlementQueue, type CommitSummary, type Settlement } from '../settlement-queue.ts'
 import { Admission } from './admission.ts'
 import type { Booked } from './booking.ts'
 import { LedgerWriter, type OpenWriterLink } from './writer.ts'
@@ -37,7 +37,7 @@ export interface EmbeddedLedgerOptions {
   /** Charges can be stored again after some could not. */
   readonly onRecovered?: () => void
   /** Called after each commit of ended exchanges, for metrics. */
-  readonly onCommit?: ((figures: CommitFigures) => void) | undefined
+  readonly onCommit?: ((summary: CommitSummary) => void) | undefined
   /** The file may grow to this many pages of 4 KB; without a limit by default. */
   readonly pagesMax?: number
   /** Where the writer runs; a separate thread by default. */

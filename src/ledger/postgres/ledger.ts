@@ -27,7 +27,7 @@ import {
 } from '../ledger.ts'
 import {
   SettlementQueue,
-  type CommitFigures,
+  type CommitSummary,
   unavailable,
   type CommitOutcome,
   type Settlement,
@@ -62,7 +62,7 @@ export interface PostgresLedgerOptions {
   /** Charges can be stored again after some could not. */
   readonly onRecovered?: () => void
   /** Called after each commit of ended exchanges, for metrics. */
-  readonly onCommit?: ((figures: CommitFigures) => void) | undefined
+  readonly onCommit?: ((summary: CommitSummary) => void) | undefined
 }
 
 /** Rejects where no server answers, or the one that does breaks the ledger's promises. */

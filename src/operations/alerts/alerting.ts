@@ -9,7 +9,7 @@ import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { watchAudits } from './audit-rules.ts'
 import { watchCaches } from './cache-rules.ts'
-import { noFigures } from './balance-sums.ts'
+import { noBalances } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { OutageWatch } from './outage-watch.ts'
 import { targetsMax, wakeSnoozed } from './raise.ts'
@@ -164,7 +164,7 @@ export class Alerting {
   #follow(): void {
     if (this.#looks.length === 0) return
     this.#looks = []
-    this.#options.onBalances(noFigures)
+    this.#options.onBalances(noBalances)
     this.#options.onWaiting(0)
   }
 

@@ -39,7 +39,7 @@ test('adds up balances and spend of active accounts', () => {
   const sums = new BalanceSums()
   for (let index = 0; index < 1_000; index++) addAccount(sums, index, 'active')
   addAccount(sums, 7, 'suspended')
-  assert.deepEqual(sums.figures(), {
+  assert.deepEqual(sums.metrics(), {
     accountCount: 1_000,
     balanceUsd: 499_500,
     spendDayUsd: 1_000,

@@ -4,13 +4,13 @@ import type { WatchedAccount } from '../../ledger/account-conditions.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
 import { spendingOf, type RuleMoment } from './account-rules.ts'
 
-export interface BalanceFigures {
+export interface BalanceMetrics {
   readonly accountCount: number
   readonly balanceUsd: number
   readonly spendDayUsd: number
 }
 
-export const noFigures: BalanceFigures = { accountCount: 0, balanceUsd: 0, spendDayUsd: 0 }
+export const noBalances: BalanceMetrics = { accountCount: 0, balanceUsd: 0, spendDayUsd: 0 }
 
 export class BalanceSums {
   #accountCount = 0
@@ -29,7 +29,7 @@ export class BalanceSums {
     this.#spendPicos = addPicos(this.#spendPicos, spendingOf(spend, moment).dayPicos)
   }
 
-  figures(): BalanceFigures {
+  metrics(): BalanceMetrics {
     return {
       accountCount: this.#accountCount,
       balanceUsd: usdNumber(this.#balancePicos),

@@ -1,6 +1,6 @@
 /**
  * The alert on a prompt cache that has stopped working: input then costs several times as much, and nothing
- * else shows it. Pure but for `watchCaches`, which reads the figures.
+ * else shows it. Pure but for `watchCaches`, which reads the sums.
  */
 import { hitRate, readCacheUse, type CacheUse } from '../../ledger/cache-use.ts'
 import { keyOf, type Finding } from './alert-kind.ts'

@@ -22,7 +22,7 @@ import {
   type RuleMoment,
 } from './account-rules.ts'
 import { keyOf, type Finding } from './alert-kind.ts'
-import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
+import { BalanceSums, type BalanceMetrics } from './balance-sums.ts'
 import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
 import { countKinds, findCountConditions } from './count-rules.ts'
 import { applyObservation, readConditions, type RaiseOptions } from './raise.ts'
@@ -33,7 +33,7 @@ export interface WatchOptions extends RaiseOptions {
   /** Undefined: backups are not watched. */
   readonly backupMaxAgeMs: number | undefined
   /** Called after a look at all accounts. */
-  readonly onBalances: (figures: BalanceFigures) => void
+  readonly onBalances: (balances: BalanceMetrics) => void
 }
 
 /** Rows of refusals are written within a few seconds; looks are 15 s apart. */
@@ -115,7 +115,7 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
     afterId = page.nextId
   }
   await applyObservation(options, { kinds: accountKinds, findings }, nowMs)
-  onBalances(sums.figures())
+  onBalances(sums.metrics())
 }
 
 interface Page {
