@@ -107,7 +107,7 @@ interface WaivedQuestion {
 }
 
 /** What an account was not charged for exchanges that came to nothing, and what it was charged. */
-interface WaivedFigures {
+interface WaivedSums {
   /** Likely costs of those that began since the given time. */
   readonly waivedPicos: Picos
   /** Since the beginning of that day. */
@@ -117,7 +117,7 @@ interface WaivedFigures {
 export async function readWaived(
   database: Queryable,
   { accountId, sinceMs, exceptIds }: WaivedQuestion,
-): Promise<WaivedFigures> {
+): Promise<WaivedSums> {
   const except = exceptIds.length === 0 ? '' : `AND exchange_id NOT IN (${places(4, exceptIds)})`
   const [row] = await database.query(
     `SELECT ${spentSql('$1', '$3')} AS charged_picos,

@@ -1,5 +1,5 @@
 /**
- * The contract of the ledger: holds before an exchange, charges after it, figures. Knows accounts and
+ * The contract of the ledger: holds before an exchange, charges after it, sums of usage. Knows accounts and
  * pico-dollars; knows no HTTP, no vendor and no price. Two engines implement it (embedded on SQLite;
  * PostgreSQL for several nodes) and pass one conformance suite.
  *
@@ -201,7 +201,7 @@ export interface Ledger {
    * charges less refunds booked in the period of `atMs` and every open hold, whenever it was placed: its
    * charge is booked when its exchange ends. A limit of tokens per minute refuses while the tokens of
    * requests that ended in the last 60 seconds have reached it; running requests do not count.
-   * Decided at once where the figures are at hand.
+   * Decided at once where the amounts are in memory.
    */
   place(request: HoldRequest): Hold | HoldRefusal | Promise<Hold | HoldRefusal>
   /**

@@ -8,7 +8,7 @@ import type { Row } from '../../storage/database.ts'
 import type { SqliteConnection } from '../../storage/sqlite/connection.ts'
 import { keyUsageStatements, noKeyUsage, sumKeyUsage } from '../key-usage.ts'
 import { dayCost, readPicos } from '../usage.ts'
-import type { AccountFacts, AccountUsage, LoadedAccount, LoadedKey } from './figures.ts'
+import type { AccountFacts, AccountUsage, LoadedAccount, LoadedKey } from './account-state.ts'
 import type { LoadQuestion } from './writer.ts'
 
 /** Rows of token_minute older than this no longer count, whatever part of their second has passed. */

@@ -10,7 +10,7 @@ import { addPicos, picos, zeroPicos } from '../../base/money.ts'
 import type { Hold, HoldRefusal, HoldRequest } from '../ledger.ts'
 import { noKeyLimits, type KeyLimits } from '../../base/key-limits.ts'
 import { Admission, type BookedCharge } from './admission.ts'
-import type { AccountFacts, LoadedAccount, LoadedKey } from './figures.ts'
+import type { AccountFacts, LoadedAccount, LoadedKey } from './account-state.ts'
 
 const accountId = 'acc_1'
 /** Two hours before a new day and a new month. */
@@ -275,7 +275,7 @@ describe('admission', () => {
     assert.equal(refused?.kind, 'spending_limit')
   })
 
-  it('has to load an account it does not know, and one whose figures it cannot trust', () => {
+  it('has to load an account it does not know, and one whose amounts it cannot trust', () => {
     const admission = new Admission()
     const request = requestOf('ex_1', 'key_1', 1n, startMs)
     assert.equal(admission.place(request, 0), undefined)
@@ -431,7 +431,7 @@ function noteOperatorEntry(model: Model, admission: Admission): void {
   admission.update(model.load('key_0').facts)
 }
 
-/** As the ledger does: where memory lacks a figure, it is loaded. */
+/** As the ledger does: where memory lacks an amount, it is loaded. */
 function placeLoaded(admission: Admission, request: HoldRequest, model: Model): Hold | HoldRefusal {
   const moment = { atMs: model.nowMs, nowMs: model.nowMs }
   const decided = admission.place(request, model.nowMs)

@@ -32,10 +32,10 @@ import {
   reachDay,
   type Account,
   type AccountFacts,
-  type KeyFigures,
+  type KeyState,
   type LoadedAccount,
   type Moment,
-} from './figures.ts'
+} from './account-state.ts'
 import { RequestWindow } from './request-window.ts'
 import { isUncovered, refuseHold, refuseRate, refuseRequest } from './rules.ts'
 
@@ -54,7 +54,7 @@ export interface BookedCharge {
 interface OpenHold {
   readonly hold: Hold
   readonly account: Account
-  readonly key: KeyFigures
+  readonly key: KeyState
   /** The hold's amount; then the exact charge, while it is being stored. */
   amountPicos: Picos
   /** Set while the charge is being stored; settling again returns the same promise. */
@@ -226,7 +226,7 @@ export class Admission {
 
   #open(
     account: Account,
-    key: KeyFigures,
+    key: KeyState,
     { request, isUncovered }: { readonly request: HoldRequest; readonly isUncovered: boolean },
   ): Hold {
     const { exchangeId, accountId, keyId, amountPicos } = request
@@ -239,7 +239,7 @@ export class Admission {
     return hold
   }
 
-  /** Returns the account with all figures that this request needs, for its day, if memory has them. */
+  /** Returns the account with all amounts that this request needs, for its day, if memory has them. */
   #current(request: HoldRequest | CountRequest, nowMs: number): Account | undefined {
     const account = this.#accounts.get(request.accountId)
     if (account === undefined || account.isStale) return undefined
@@ -258,7 +258,7 @@ export class Admission {
 
 function countFree(
   account: Account,
-  key: KeyFigures,
+  key: KeyState,
   { keyLimits }: CountRequest,
   nowMs: number,
 ): HoldRefusal | null {

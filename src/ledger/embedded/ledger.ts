@@ -248,7 +248,7 @@ class SqliteLedger implements Ledger {
   }
 }
 
-/** The facts needed to load the figures of an account and a key. */
+/** The facts needed to load the amounts of an account and a key. */
 type LoadRequest = Pick<HoldRequest, 'accountId' | 'keyId' | 'keyLimits' | 'atMs'>
 
 /** As table token_minute counts them. */

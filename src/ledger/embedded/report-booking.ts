@@ -18,7 +18,7 @@ import {
   type ReportSums,
 } from '../report-day.ts'
 import { addUsage, isUsed, totalMonth, type UsageSums } from '../usage.ts'
-import { dayNumber } from './figures.ts'
+import { dayNumber } from './account-state.ts'
 
 interface ReportRow {
   readonly accountId: string

@@ -1,5 +1,5 @@
 /**
- * The rules of admission over figures in memory, in the order of `limits`. Pure, apart from windows that
+ * The rules of admission over the state in memory, in the order of `limits`. Pure, apart from windows that
  * forget requests that have left them. On PostgreSQL the function decide_requests has the same rules.
  */
 import { minuteMs } from '../../base/clock.ts'
@@ -7,13 +7,13 @@ import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money
 import { keyBudget, noKeyUsage } from '../key-usage.ts'
 import type { CountRequest, HoldRefusal, HoldRequest } from '../ledger.ts'
 import { leastLeftPicos, limits, type Limit, type SpendingLimit } from '../limits.ts'
-import type { Account, KeyFigures } from './figures.ts'
+import type { Account, KeyState } from './account-state.ts'
 import type { RequestWindow } from './request-window.ts'
 
-/** Who asks, and when. The figures of the key that its limits need have been loaded. */
+/** Who asks, and when. The amounts of the key that its limits need have been loaded. */
 interface Asking<Request> {
   readonly account: Account
-  readonly key: KeyFigures
+  readonly key: KeyState
   readonly request: Request
   readonly nowMs: number
 }

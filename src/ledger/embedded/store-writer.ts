@@ -67,7 +67,7 @@ export class StoreWriter {
     }
   }
 
-  /** Answers within the message, so that figures are never older than a commit answered before. */
+  /** Answers within the message, so that amounts are never older than a commit answered before. */
   #answer(id: number, question: Exclude<Question, { kind: 'usage' }>): FromWriter {
     try {
       const value =

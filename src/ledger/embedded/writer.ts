@@ -13,12 +13,12 @@ import { toEndedExchange, type EndedExchange } from '../exchange-row.ts'
 import type { UsageSummary } from '../ledger.ts'
 import { unavailable, type CommitOutcome, type Settlement } from '../settlement-queue.ts'
 import type { UsageQuestion } from '../usage.ts'
-import type { AccountFacts, LoadedAccount } from './figures.ts'
+import type { AccountFacts, LoadedAccount } from './account-state.ts'
 import type { Booked } from './booking.ts'
 
 // Messages between the ledger and its writer thread. Plain data only: they cross threads.
 
-/** Asks for an account and, where the key has limits, for the figures of the key. */
+/** Asks for an account and, where the key has limits, for the amounts of the key. */
 export interface LoadQuestion {
   readonly accountId: string
   readonly keyId: string

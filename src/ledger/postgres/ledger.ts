@@ -50,7 +50,7 @@ export interface PostgresLedgerOptions {
   /** Connections for holds and charges alone; see `moneyPoolOptions`. */
   readonly pool: PostgresPool
   readonly lease: HoldLease
-  /** The same store, migrated already; figures are read through it. */
+  /** The same store, migrated already; usage is read through it. */
   readonly database: Database
   readonly clock: Clock
   /** How long the end of an answer waits for a server that takes its charge. */

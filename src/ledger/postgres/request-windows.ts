@@ -4,12 +4,12 @@
  */
 import { minuteMs } from '../../base/clock.ts'
 import type { Headroom } from '../ledger.ts'
-import type { WindowFigures } from './statements.ts'
+import type { WindowCount } from './statements.ts'
 
 /** With more of them than this, all are forgotten; the next decision brings each back. */
 const ownersMax = 100_000
 
-interface Noted extends WindowFigures {
+interface Noted extends WindowCount {
   /** Monotonic. */
   readonly atMs: number
 }
@@ -17,8 +17,8 @@ interface Noted extends WindowFigures {
 export class RequestWindows {
   readonly #owners = new Map<string, Noted>()
 
-  /** `ownerId` is an account or a key. Without figures it is forgotten. */
-  note(ownerId: string, window: WindowFigures | undefined, atMs: number): void {
+  /** `ownerId` is an account or a key. Without a count it is forgotten. */
+  note(ownerId: string, window: WindowCount | undefined, atMs: number): void {
     if (window === undefined) {
       this.#owners.delete(ownerId)
       return

@@ -33,7 +33,7 @@ export function countsAsRequest(request: AdmissionRequest): boolean {
 }
 
 /** Requests in the window of an account or key as of a decision. */
-export interface WindowFigures {
+export interface WindowCount {
   readonly rpm: number
   readonly windowMinutes: number
   readonly counted: number
@@ -53,8 +53,8 @@ export interface Placed {
 export interface Decision {
   /** `admitted`: a hold of this amount, or only a place in the window. */
   readonly verdict: Admitted | HoldRefusal
-  readonly window: WindowFigures | undefined
-  readonly keyWindow: WindowFigures | undefined
+  readonly window: WindowCount | undefined
+  readonly keyWindow: WindowCount | undefined
 }
 
 interface Admitted {
@@ -167,7 +167,7 @@ function readWithheld(rows: readonly Row[]): Withheld {
   return new Set(withheld.map((row) => Number(row['place']) - 1))
 }
 
-/** Locks nothing: all figures are of one moment. */
+/** Locks nothing: all amounts are of one moment. */
 function checkHolds(
   connection: PostgresConnection,
   requests: readonly AdmissionRequest[],
@@ -313,7 +313,7 @@ function readWindow(
   limit: Rate,
   counted: SqlValue | undefined,
   oldestAgeMs: SqlValue | undefined,
-): WindowFigures | undefined {
+): WindowCount | undefined {
   if (limit.rpm === 0 || typeof counted !== 'bigint') return undefined
   return { ...limit, counted: Number(counted), oldestAgeMs: Number(oldestAgeMs ?? 0) }
 }

@@ -1,6 +1,6 @@
 -- Decides a batch of requests and writes nothing. Requests of one account are decided in the order they
 -- stand in; an admitted one counts toward the next, unless each is only checked. The order of the rules and
--- the names of the outcomes are those of `limits` in src/ledger/limits.ts. Figures of a key are read once for a
+-- the names of the outcomes are those of `limits` in src/ledger/limits.ts. Amounts of a key are read once for a
 -- batch, and only those that a limit needs. STABLE: it sees what the calling statement sees. A check calls it
 -- directly, so it keeps one plan for each statement itself; plans made while tables were small would read
 -- them as a whole.

@@ -1,6 +1,6 @@
 /**
- * What memory has of an account and its keys: held and used amounts, and what counts toward limits per
- * minute. Here a new day or month begins, and figures are loaded. Invariant: an amount is either exact or
+ * The state of an account and its keys in memory: held and used amounts, and what counts toward limits per
+ * minute. Here a new day or month begins, and amounts are loaded. Invariant: an amount is either exact or
  * `undefined`, and then it is loaded before a limit needs it.
  */
 import { dayMs, minuteMs, utcMonth } from '../../base/clock.ts'
@@ -54,20 +54,20 @@ export interface LoadedKey {
 }
 
 /** Open holds can be zero, so the amount does not show whether there are any. */
-interface HeldFigures {
+interface HeldAmount {
   heldPicos: Picos
   openCount: number
 }
 
 /** Windows are maintained once they exist, and loaded when a limit needs one. */
-export interface KeyFigures extends HeldFigures {
+export interface KeyState extends HeldAmount {
   used: KeyUsage | undefined
   requests: RequestWindow | undefined
   freeRequests: RequestWindow | undefined
   tokens: TokenWindow | undefined
 }
 
-export interface Account extends HeldFigures {
+export interface Account extends HeldAmount {
   facts: AccountFacts
   /** The UTC day of the used amounts, counted from 1970. */
   day: number
@@ -76,7 +76,7 @@ export interface Account extends HeldFigures {
   used: AccountUsage
   /** Set when the used amounts must be loaded again. */
   isStale: boolean
-  readonly keys: Map<string, KeyFigures>
+  readonly keys: Map<string, KeyState>
   readonly window: RequestWindow
   /** Made with the first free request. */
   freeRequests: RequestWindow | undefined
@@ -115,10 +115,10 @@ export function newAccount(loaded: LoadedAccount, moment: Moment): Account {
   }
 }
 
-/** Takes loaded figures over; open holds and windows that exist stay. */
+/** Takes loaded amounts over; open holds and windows that exist stay. */
 export function applyLoaded(account: Account, loaded: LoadedAccount, moment: Moment): void {
   const day = dayNumber(moment.atMs)
-  // Figures of the other keys stay exact only on the same day, where no other program has changed them.
+  // Amounts of the other keys stay exact only on the same day, where no other program has changed them.
   if (account.isStale || day !== account.day) forgetUsed(account)
   account.facts = loaded.facts
   account.used = loaded.used
@@ -137,7 +137,7 @@ export function applyLoaded(account: Account, loaded: LoadedAccount, moment: Mom
 /** Whether everything is in memory that the limits of the account and of the key need. */
 export function isLoaded(
   { facts, used, tokens }: Account,
-  key: KeyFigures,
+  key: KeyState,
   { rpm, tpm, dailyPicos, monthlyPicos, totalPicos }: KeyLimits,
 ): boolean {
   if (facts.monthlyLimitPicos > 0n && used.monthPicos === undefined) return false
@@ -147,10 +147,10 @@ export function isLoaded(
   return key.used !== undefined || (dailyPicos === 0n && monthlyPicos === 0n && totalPicos === 0n)
 }
 
-export function keyOf(account: Account, keyId: string): KeyFigures {
+export function keyOf(account: Account, keyId: string): KeyState {
   const known = account.keys.get(keyId)
   if (known !== undefined) return known
-  const key: KeyFigures = {
+  const key: KeyState = {
     used: undefined,
     heldPicos: zeroPicos,
     openCount: 0,
@@ -165,7 +165,7 @@ export function keyOf(account: Account, keyId: string): KeyFigures {
 /** Counts an admitted request where a limit counts it. */
 export function countRequest(
   account: Account,
-  key: KeyFigures,
+  key: KeyState,
   { rpm }: KeyLimits,
   nowMs: number,
 ): void {
@@ -176,7 +176,7 @@ export function countRequest(
 /** Counts a booked charge where its day and month are the current ones. */
 export function countCharge(
   account: Account,
-  key: KeyFigures,
+  key: KeyState,
   day: number,
   bookedPicos: Picos,
 ): void {
@@ -234,7 +234,7 @@ export function isIdle(account: Account, nowMs: number): boolean {
   )
 }
 
-function isKeyIdle(key: KeyFigures, nowMs: number): boolean {
+function isKeyIdle(key: KeyState, nowMs: number): boolean {
   return (
     key.openCount === 0 &&
     (key.requests?.dropUntil(nowMs - minuteMs) ?? 0) === 0 &&
