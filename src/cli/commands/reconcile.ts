@@ -15,8 +15,8 @@ export const reconcileCommand = callRow(channelEndpoints.reconcile, {
 
 /** The counts of all models are one table. */
 function reconciliationText({ result, ...reconciliation }: Reconciliation): string {
-  const counts = reconciliation.models.flatMap(({ model, counts: figures }) =>
-    figures.map((figure) => ({ model, ...figure })),
+  const counts = reconciliation.models.flatMap(({ model, counts: own }) =>
+    own.map((count) => ({ model, ...count })),
   )
   const models = reconciliation.models.map(({ counts: _counts, ...model }) => model)
   return `${textOf({ ...reconciliation, models, counts })}\n\n${result}`

@@ -9,14 +9,14 @@ import { usageClasses } from '../../metering/usage.ts'
 import { usd, type Answer } from '../answer-forms.ts'
 import {
   addVendorCounts,
-  vendorFigures,
+  classesOfCount,
   type VendorExport,
   type VendorSums,
 } from './vendor-counts.ts'
 import { groupNames } from './vendor-names.ts'
 
-const figureForm = z.strictObject({
-  /** `requests`, a price class, or a figure by the vendor's name for it. */
+const countForm = z.strictObject({
+  /** `requests`, a price class, or a count by the vendor's name for it. */
   figure: z.string(),
   /** Null without the vendor's count. */
   vendor: z.int().nullable(),
@@ -42,7 +42,7 @@ const modelForm = z.strictObject({
   /** The same one by one; empty for what the gateway has no model for. */
   models: z.array(z.string()),
   vendor_models: z.array(z.string()),
-  counts: z.array(figureForm),
+  counts: z.array(countForm),
   charged_usd: usd,
   ...usdShape,
 })
@@ -60,7 +60,7 @@ export const comparisonShape = {
 
 type Comparison = Answer<z.ZodObject<typeof comparisonShape>>
 type ReconciledModel = Answer<typeof modelForm>
-type ReconciledFigure = Answer<typeof figureForm>
+type ReconciledCount = Answer<typeof countForm>
 type ReconciledUsd = Pick<ReconciledModel, keyof typeof usdShape>
 
 /** Compares sums by the catalogue's ids with the vendor's counts by its names, `namesOf` a model. */
@@ -127,25 +127,25 @@ function compareUsd(vendorPicos: Picos | undefined, sums: readonly ChannelSums[]
   }
 }
 
-/** Lists the figures that the vendor gives, and ours that none of them contains. */
+/** Lists the counts that the vendor gives, and ours that none of them contains. */
 function compareCounts(
-  { figures }: VendorSums,
+  { byName }: VendorSums,
   sums: readonly ChannelSums[],
-): readonly ReconciledFigure[] {
-  const counted = new Set([...figures.keys()].flatMap((figure) => vendorFigures[figure] ?? []))
+): readonly ReconciledCount[] {
+  const counted = new Set([...byName.keys()].flatMap((name) => classesOfCount[name] ?? []))
   const others = usageClasses.filter((one) => !counted.has(one))
-  return [...new Set(['requests', ...figures.keys(), ...others])]
-    .map((figure) => ({
-      figure,
-      vendor: figures.get(figure) ?? null,
-      expected: sumNumbers(sums, (sum) => countOf(sum, figure)),
+  return [...new Set(['requests', ...byName.keys(), ...others])]
+    .map((name) => ({
+      figure: name,
+      vendor: byName.get(name) ?? null,
+      expected: sumNumbers(sums, (sum) => countOf(sum, name)),
     }))
     .filter(({ vendor, expected }) => vendor !== null || expected > 0)
 }
 
-function countOf({ requests, counts }: ChannelSums, figure: string): number {
-  if (figure === 'requests') return requests
-  return sumNumbers(vendorFigures[figure] ?? [], (usageClass) => counts[usageClass] ?? 0)
+function countOf({ requests, counts }: ChannelSums, name: string): number {
+  if (name === 'requests') return requests
+  return sumNumbers(classesOfCount[name] ?? [], (usageClass) => counts[usageClass] ?? 0)
 }
 
 function sumNumbers<Item>(items: readonly Item[], read: (item: Item) => number): number {

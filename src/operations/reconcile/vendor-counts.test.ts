@@ -1,6 +1,6 @@
 /**
  * The exports of both vendors, in the columns and fields that they really have, and the gateway's own
- * columns. Figures are invented. docs/ledger.md names the source of each format.
+ * columns. Numbers are invented. docs/ledger.md names the source of each format.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,9 +17,9 @@ function read(...texts: readonly string[]): VendorExport {
 
 /** The counts as plain data. */
 function counted(...texts: readonly string[]) {
-  return read(...texts).counts.map(({ model, figures, costPicos }) => ({
+  return read(...texts).counts.map(({ model, byName, costPicos }) => ({
     model,
-    ...Object.fromEntries(figures),
+    ...Object.fromEntries(byName),
     ...(costPicos !== undefined && { costPicos }),
   }))
 }
@@ -304,7 +304,7 @@ test('a day may be written as its midnight', () => {
   assert.deepEqual(counted(csv), [{ model: 'm', output_tokens: 1 }])
 })
 
-test('columns that are not known are named, and change no figure', () => {
+test('columns that are not known are named, and change no count', () => {
   const csv = 'model,input,mystery\nm,1,many\n'
   assert.deepEqual(counted(csv), [{ model: 'm', input: 1 }])
   assert.deepEqual(read(csv).notCompared, ['mystery'])

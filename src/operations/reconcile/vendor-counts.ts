@@ -14,8 +14,8 @@ import {
   type VendorRow,
 } from './vendor-files.ts'
 
-/** The figures of vendors, and the classes that each sums up. */
-export const vendorFigures: Readonly<Record<string, readonly UsageClass[]>> = {
+/** The counts of vendors, and the classes that each sums up. */
+export const classesOfCount: Readonly<Record<string, readonly UsageClass[]>> = {
   ...Object.fromEntries(usageClasses.map((usageClass) => [usageClass, [usageClass]])),
   input_tokens: ['input'],
   output_tokens: ['output'],
@@ -33,7 +33,7 @@ export const vendorFigures: Readonly<Record<string, readonly UsageClass[]>> = {
   completion_tokens: ['output', 'output_audio'],
 }
 
-/** Columns of exports that are one of these figures under another name. */
+/** Columns of exports that are one of these counts under another name. */
 const messagesColumns: Readonly<Record<string, string>> = {
   // CSV of the console's usage page.
   usage_input_tokens_no_cache: 'input',
@@ -66,7 +66,7 @@ const modelColumns: readonly string[] = ['model', 'model_version', 'line_item']
 const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value', 'amount_value']
 const currencyColumns: readonly string[] = ['currency', 'amount.currency', 'amount_currency']
 
-/** Columns that say of what a row is or what it costs: they are no figures to compare. */
+/** Columns that say of what a row is or what it costs: they are no counts to compare. */
 const describingColumns: ReadonlySet<string> = new Set([
   ...timeColumns,
   ...modelColumns,
@@ -81,8 +81,8 @@ const describingColumns: ReadonlySet<string> = new Set([
 interface VendorCounts {
   /** The vendor's name for it; empty where a cost belongs to no model. */
   readonly model: string
-  /** By the name of the figure; `requests` is one. */
-  readonly figures: ReadonlyMap<string, number>
+  /** By the name of the count; `requests` is one. */
+  readonly byName: ReadonlyMap<string, number>
   /** What the vendor bills; undefined where it does not say. */
   readonly costPicos: Picos | undefined
 }
@@ -130,8 +130,8 @@ export function readVendorCounts(texts: readonly string[], period: Bucket): Vend
 }
 
 /** The CSV of the chat vendor has rows for times without usage. */
-function isEmpty({ model, figures, costPicos }: ReadRow): boolean {
-  return model === '' && costPicos === undefined && [...figures.values()].every((one) => one === 0)
+function isEmpty({ model, byName, costPicos }: ReadRow): boolean {
+  return model === '' && costPicos === undefined && [...byName.values()].every((one) => one === 0)
 }
 
 /** A row without a time counts, whatever the period. */
@@ -141,17 +141,17 @@ function placeOf(bucket: Bucket | undefined, period: Bucket): 'inside' | 'outsid
   return bucket.fromMs >= period.fromMs && bucket.toMs <= period.toMs ? 'inside' : 'across'
 }
 
-const noCounts: VendorSums = { figures: new Map(), costPicos: undefined }
+const noCounts: VendorSums = { byName: new Map(), costPicos: undefined }
 
 /** Adds up the counts of several rows or names. */
 export function addVendorCounts(counts: readonly VendorSums[]): VendorSums {
-  const figures = new Map<string, number>()
+  const byName = new Map<string, number>()
   let costPicos: Picos | undefined
   for (const one of counts) {
     if (one.costPicos !== undefined) costPicos = addPicos(costPicos ?? zeroPicos, one.costPicos)
-    for (const [name, count] of one.figures) figures.set(name, (figures.get(name) ?? 0) + count)
+    for (const [name, count] of one.byName) byName.set(name, (byName.get(name) ?? 0) + count)
   }
-  return { figures, costPicos }
+  return { byName, costPicos }
 }
 
 /** Of models, and of fields that are not compared. */
@@ -162,23 +162,23 @@ interface ReadRow extends VendorCounts {
 }
 
 function readRow({ fields }: VendorRow): ReadRow | string {
-  const figures = new Map<string, number>()
+  const byName = new Map<string, number>()
   const notCompared: string[] = []
   const isOrganization = isOfOrganization(fields)
   for (const [name, value] of Object.entries(fields)) {
-    const figure = figureOf(name, isOrganization)
-    if (figure === undefined) {
+    const counted = countNameOf(name, isOrganization)
+    if (counted === undefined) {
       if (!describingColumns.has(name)) notCompared.push(name)
       continue
     }
     if (value === '' || value === null) continue
     const count = Number(value)
     if (!Number.isSafeInteger(count) || count < 0) return `${name} must be a whole number`
-    figures.set(figure, (figures.get(figure) ?? 0) + count)
+    byName.set(counted, (byName.get(counted) ?? 0) + count)
   }
   const costPicos = readCost(fields)
   if (typeof costPicos === 'string') return costPicos
-  const row = { model: modelOf(fields), figures, costPicos, notCompared }
+  const row = { model: modelOf(fields), byName, costPicos, notCompared }
   if (row.model === '' && costPicos === undefined && !isEmpty(row))
     return 'model is missing; export the figures by model (group_by of an API)'
   return row
@@ -191,10 +191,10 @@ function isOfOrganization(fields: VendorRow['fields']): boolean {
   return Object.hasOwn(fields, 'num_model_requests')
 }
 
-/** Returns the figure that a column holds, or undefined where it holds none. */
-function figureOf(name: string, isOrganization: boolean): string | undefined {
+/** Returns the name of the count that a column holds, or undefined where it holds none. */
+function countNameOf(name: string, isOrganization: boolean): string | undefined {
   if (isOrganization) return organizationColumns[name]
-  const own = name === 'requests' || Object.hasOwn(vendorFigures, name) ? name : undefined
+  const own = name === 'requests' || Object.hasOwn(classesOfCount, name) ? name : undefined
   return messagesColumns[name] ?? own
 }
 

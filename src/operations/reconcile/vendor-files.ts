@@ -1,7 +1,7 @@
 /**
  * Reads what a vendor exports into rows: CSV with a heading, a JSON array of rows, and pages of the
  * vendors' usage and cost APIs, alone or several in one array. Pure. It knows the shapes of files and of
- * times, and no figure.
+ * times, and no count.
  */
 import { parse } from 'csv-parse/sync'
 import { dayMs } from '../../base/clock.ts'
