@@ -135,7 +135,7 @@ function judge(
   return refusal === undefined ? owner : { ...refusal, owner }
 }
 
-/** A suspended or closed account sends no requests; its tokens still read its figures. */
+/** A suspended or closed account sends no requests; its tokens still read its usage. */
 function refuseAccount({ accountStatus }: KnownKey): Refusal | undefined {
   if (accountStatus === 'suspended') return accountSuspended
   return accountStatus === 'closed' ? accountClosed : undefined

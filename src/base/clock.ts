@@ -82,7 +82,7 @@ export function every(
   }
 }
 
-/** Returns the UTC day of a wall time, such as `2026-11-21`. Daily limits and figures use it. */
+/** Returns the UTC day of a wall time, such as `2026-11-21`. Daily limits and sums use it. */
 export function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }

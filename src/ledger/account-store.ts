@@ -14,7 +14,7 @@ import {
 } from '../storage/database.ts'
 import { dayCost, readPicos } from './usage.ts'
 
-/** A suspended or closed account sends no requests; it still reads its figures. */
+/** A suspended or closed account sends no requests; it still reads its usage. */
 export type AccountStatus = 'active' | 'suspended' | 'closed'
 
 export interface AccountLimits {
@@ -153,7 +153,7 @@ export interface ListedAccount extends Account {
   readonly key: readonly SqlValue[]
 }
 
-/** What each sort orders by. An id makes equal figures follow in one order only. */
+/** What each sort orders by. An id makes equal values follow in one order only. */
 const sortColumns: Readonly<Record<AccountSort, readonly string[]>> = {
   name: ['name'],
   balance: ['balance_picos', 'id'],

@@ -62,20 +62,20 @@ describe('isPlausible', () => {
     assert.ok(!isPlausible(twice, withTools))
   })
 
-  test('applies the same bounds to the reported figures', () => {
+  test('applies the same bounds to the reported counts', () => {
     const { parts } = usageOf(10, 5)
-    const figures = { inputTokens: 10, outputTokens: 5, cacheTokens: 0 }
+    const counts = { inputTokens: 10, outputTokens: 5, cacheTokens: 0 }
     const check = (more: object): boolean =>
-      isPlausible({ parts, reported: { ...figures, ...more } }, bounds)
+      isPlausible({ parts, reported: { ...counts, ...more } }, bounds)
     assert.ok(check({}))
-    for (const figure of ['inputTokens', 'outputTokens', 'cacheTokens'])
-      assert.ok(!check({ [figure]: Number.MAX_SAFE_INTEGER }))
+    for (const name of ['inputTokens', 'outputTokens', 'cacheTokens'])
+      assert.ok(!check({ [name]: Number.MAX_SAFE_INTEGER }))
     assert.ok(!check({ cacheTokens: NaN }))
     assert.ok(check({ cacheTokens: 2_900 }))
     assert.ok(!check({ cacheTokens: 2_901 }))
   })
 
-  test('never believes a count that would overflow a sum of figures', () => {
+  test('never believes a count that would overflow a sum of counts', () => {
     const vast = { ...bounds, maxOutputTokens: Number.MAX_SAFE_INTEGER, inputTokensMax: Infinity }
     assert.ok(isPlausible(usageOf(10 ** 9, 10 ** 9), vast))
     assert.ok(!isPlausible(usageOf(10 ** 9 + 1, 1), vast))
@@ -93,7 +93,7 @@ describe('isPlausible', () => {
 })
 
 describe('boundReported', () => {
-  test("cuts the figures to the request's bounds and leaves the counts unchanged", () => {
+  test("cuts the reported counts to the request's bounds and leaves the counts unchanged", () => {
     const usage = usageOf(5_000_000, 7_000)
     const { reported, parts } = boundReported(usage, bounds)
     assert.deepEqual(reported, { inputTokens: 2_900, outputTokens: 1_000, cacheTokens: 0 })

@@ -157,8 +157,8 @@ export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
 }
 
 /** A value that is not a count is shown as zero. */
-function cut(figure: number, limit: number): number {
-  return isCount(figure) ? Math.min(figure, limit) : 0
+function cut(count: number, limit: number): number {
+  return isCount(count) ? Math.min(count, limit) : 0
 }
 
 interface Limits {

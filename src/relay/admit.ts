@@ -225,15 +225,15 @@ function insufficientBalance(
   const availablePicos = subtractPicos(spendablePicos, heldPicos)
   const line =
     creditLinePicos === 0n ? '' : ` and a credit line of ${formatUsd(creditLinePicos)} USD`
-  const figures =
+  const amounts =
     `balance ${formatUsd(balancePicos)} USD${line}, ` +
     `of which ${formatUsd(heldPicos)} USD is held for running requests`
   if (read === undefined)
     return isHeldOnly
-      ? refuse('ledger.balance_held', `All of the balance is held: ${figures}.`, retrySoon)
+      ? refuse('ledger.balance_held', `All of the balance is held: ${amounts}.`, retrySoon)
       : refuse(
           'ledger.insufficient_balance',
-          `The balance is used up: ${figures}; it does not cover any request. Top up the account.`,
+          `The balance is used up: ${amounts}; it does not cover any request. Top up the account.`,
           neverRetry,
         )
   const { prepared, needed } = read
@@ -251,7 +251,7 @@ function insufficientBalance(
       ? ''
       : `, because documents, ids and tools of the vendor can add up to ${inputTokensHeld(prepared)} tokens`
   const message =
-    `The balance is too low for this request: ${figures}; ` +
+    `The balance is too low for this request: ${amounts}; ` +
     `${costsOf(request, prepared)}${reading}. ${advice}`
   return isHeldOnly
     ? refuse('ledger.balance_held', message, retrySoon)

@@ -1,4 +1,4 @@
-/** What events count and what they write: closed words and figures, never what somebody else wrote. */
+/** What events count and what they write: closed words and numbers, never what somebody else wrote. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
@@ -106,7 +106,7 @@ test('a thrown value that is no error is logged by its type only', () => {
   assert.doesNotMatch(JSON.stringify(lines), new RegExp(canary))
 })
 
-test('an ended exchange is one line of ids and figures; ordinary ones only at debug', () => {
+test('an ended exchange is one line of ids and numbers; ordinary ones only at debug', () => {
   const { lines, telemetry } = start()
   telemetry.exchangeEnded(summary)
   telemetry.exchangeEnded({ ...summary, attemptCount: 2 })

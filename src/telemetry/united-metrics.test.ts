@@ -1,5 +1,5 @@
 /**
- * The metrics of several processes as one: sums, highest values, figures of each process, and no falling
+ * The metrics of several processes as one: sums, highest values, metrics of each process, and no falling
  * counter.
  */
 import assert from 'node:assert/strict'
@@ -45,7 +45,7 @@ test('adds up counters, histograms and most gauges', async () => {
   assert.equal(text.match(/^turnpike_build_info\{.*\} 1$/gm)?.length, 1)
 })
 
-test('shows the figures of each process apart', async () => {
+test('shows the metrics of each process apart', async () => {
   const metrics = await reportOf(1)
   const text = await uniteMetrics(
     [

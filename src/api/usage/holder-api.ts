@@ -1,5 +1,5 @@
 /**
- * The account holder's figures below `/v1/usage`, for the read-only token. Each answer is of the token's own
+ * The account holder's usage below `/v1/usage`, for the read-only token. Each answer is of the token's own
  * account only. No answer may be cached.
  */
 import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'

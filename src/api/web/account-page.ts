@@ -1,6 +1,6 @@
 /**
  * The account page on the public listener: its files, and what it shows of the operator. None of it needs a
- * token. The figures come from `/v1/usage`, with the holder's read-only token.
+ * token. The usage comes from `/v1/usage`, with the holder's read-only token.
  */
 import type { Clock } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'

@@ -109,7 +109,7 @@ function askForNegative({ account, amount_usd: amount }: Input): string | undefi
     : undefined
 }
 
-/** The answer of a change has no figures. */
+/** The answer of a change has no holds and spend. */
 type ShownAccount = AccountView & Partial<ListedAccountView>
 
 /** A command on the store does not see the holds of a gateway on SQLite. */

@@ -8,7 +8,7 @@ import { timeOrNull, timeText } from '../operation.ts'
 
 export const accountStatuses = ['active', 'suspended', 'closed'] as const
 
-/** An account as operators set it up, with its balance. account-list.ts adds figures. */
+/** An account as operators set it up, with its balance. account-list.ts adds holds and spend. */
 export const accountForm = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -1,5 +1,5 @@
 /**
- * Accounts with their figures, as an operator looks at them: balance, holds, spend of 30 days. One page costs
+ * Accounts with their amounts, as an operator looks at them: balance, holds, spend of 30 days. One page costs
  * the same number of queries whatever its length.
  */
 import { z } from 'zod'
@@ -28,7 +28,7 @@ const spendDays = 30
 
 const day = z.iso.date()
 
-/** An account with its figures. */
+/** An account with its amounts. */
 const listedForm = accountForm.extend({
   held_usd: usd.nullable().meta({
     description: 'What running requests reserve; null where no gateway answers.',
@@ -64,7 +64,7 @@ const listInput = z.strictObject({
   ...pageFields,
 })
 
-/** By name where `sort` is absent. Accounts with equal figures follow by id. */
+/** By name where `sort` is absent. Accounts with equal values follow by id. */
 export const listAccounts = operation(
   { input: listInput, answer: pageForm(listedForm) },
   async (context, { cursor, limit, sort, ...given }) => {
@@ -82,11 +82,11 @@ export const listAccounts = operation(
       after: cursor === undefined ? undefined : readPlace(cursor, { sort, order }),
       countMax: limit + 1,
     })
-    const figures = await readFigures(context, found.slice(0, limit), days)
+    const amounts = await readAmounts(context, found.slice(0, limit), days)
     return pageOf(found, {
       limit,
       cursorOf: ({ key }: ListedAccount) => JSON.stringify([sort, order, ...key.map(String)]),
-      view: (account) => viewWith(account, figures),
+      view: (account) => viewWith(account, amounts),
     })
   },
 )
@@ -96,7 +96,7 @@ export const showAccount = operation(
   async (context, { account: reference }) => {
     const account = await getAccount(context.database, reference)
     const days = lastDays(context.clock.now())
-    return viewWith(account, await readFigures(context, [account], days))
+    return viewWith(account, await readAmounts(context, [account], days))
   },
 )
 
@@ -107,18 +107,18 @@ function lastDays(nowMs: number): readonly string[] {
   )
 }
 
-interface Figures {
+interface AccountAmounts {
   readonly days: readonly string[]
   readonly spend: Awaited<ReturnType<typeof readSpendByDay>>
   /** Undefined where no gateway answers. */
   readonly held: ReadonlyMap<string, Picos> | undefined
 }
 
-async function readFigures(
+async function readAmounts(
   { database, readHeld }: OperationContext,
   accounts: readonly Account[],
   days: readonly string[],
-): Promise<Figures> {
+): Promise<AccountAmounts> {
   const accountIds = accounts.map(({ id }) => id)
   return {
     days,
@@ -131,7 +131,7 @@ async function readFigures(
   }
 }
 
-function viewWith(account: Account, { days, spend, held }: Figures): ListedAccountView {
+function viewWith(account: Account, { days, spend, held }: AccountAmounts): ListedAccountView {
   const spent = spend.get(account.id)
   const amounts = days.map((day) => spent?.get(day) ?? zeroPicos)
   const heldPicos = held === undefined ? undefined : (held.get(account.id) ?? zeroPicos)

@@ -25,7 +25,7 @@ export const accountEndpoints = endpoints('accounts', {
     route: 'GET /accounts/{account}',
     summary: 'Show one account, by id or name.',
     operation: showAccount,
-    // Charges change the figures. The answer of a change has only the balance.
+    // Charges change the amounts. The answer of a change has only the balance.
     untagged: ['balance_usd', 'held_usd', 'available_usd', 'spend'],
   },
   change: {

@@ -1,6 +1,6 @@
 /**
  * What the requests of each model on a channel come to: the last minutes as all running gateways count them,
- * and today with its cost. The cost of one listing depends on the places and on today's figures, not on the
+ * and today with its cost. The cost of one listing depends on the places and on today's rows, not on the
  * number of requests.
  */
 import { z } from 'zod'
@@ -37,7 +37,7 @@ export const trafficForm = z.strictObject({
       own_cost_usd: usd,
       /** Of lost attempts, answers without final counts, checks without cost prices. */
       estimated_cost_usd: usd,
-      /** Their own cost is in neither figure. */
+      /** Their own cost is in neither of these two. */
       unknown_cost_requests: z.int(),
     })
     .meta({ description: 'The day so far, UTC.' }),
@@ -77,14 +77,14 @@ export function viewTraffic(
   states: readonly PublishedState[] | undefined,
 ): ReadonlyMap<string, readonly TrafficView[]> {
   const recent = states === undefined ? undefined : sumRecent(states)
-  const figures = places.map((place) => ({
+  const traffic = places.map((place) => ({
     ...place,
     recent: recent && (recent.get(nameOf(place)) ?? noAttempts),
     today: today.get(nameOf(place)),
     checks: checks.get(nameOf(place)),
   }))
-  const ofModel = Map.groupBy(figures, ({ model }) => model)
-  const ofChannel = Map.groupBy(figures, ({ channel }) => channel)
+  const ofModel = Map.groupBy(traffic, ({ model }) => model)
+  const ofChannel = Map.groupBy(traffic, ({ channel }) => channel)
   return new Map(
     [...ofChannel].map(([channel, own]) => [
       channel,
@@ -105,7 +105,7 @@ function sumRecent(states: readonly PublishedState[]): ReadonlyMap<string, Attem
   return sums
 }
 
-interface PlaceFigures {
+interface PlaceTraffic {
   readonly model: string
   readonly recent: AttemptCounts | undefined
   readonly today: DayTraffic | undefined
@@ -114,8 +114,8 @@ interface PlaceFigures {
 
 /** `peers` are the places of the model on all channels. */
 function viewPlace(
-  { model, recent, today, checks }: PlaceFigures,
-  peers: readonly PlaceFigures[],
+  { model, recent, today, checks }: PlaceTraffic,
+  peers: readonly PlaceTraffic[],
 ): TrafficView {
   const { requests = 0, errors = 0, knownCostRequests = 0 } = today ?? {}
   const attemptsOfModel = peers.reduce((sum, peer) => sum + (peer.recent?.ended ?? 0), 0)

@@ -178,7 +178,7 @@ function changed<Value>(
   return given === undefined ? before : (given ?? undefined)
 }
 
-/** A closed account gets tokens, too: its holder may still read its figures. */
+/** A closed account gets tokens, too: its holder may still read its usage. */
 export const createReaderToken = operation(
   { input: z.strictObject({ account: accountReference, name: label }), answer: newKeyForm },
   (context, { account: reference, name }) =>

@@ -112,7 +112,7 @@ export const sumFields = {
   refunded_usd: usd,
   own_cost_usd: usd.meta({ description: 'Exact: what vendors counted, at cost prices.' }),
   estimated_cost_usd: usd.meta({ description: 'Estimated: lost attempts, and checks.' }),
-  /** Their own cost is not known, and in neither cost. */
+  /** Their own cost is not known, and in neither of these two. */
   unknown_cost_requests: z.int(),
   unknown_cost_revenue_usd: usd.meta({
     description: 'Charges of requests whose own cost is unknown, less refunds.',

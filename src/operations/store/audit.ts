@@ -1,5 +1,5 @@
 /**
- * The ledger audit in the words of operators: recomputes every balance and figure and reports differences.
+ * The ledger audit in the words of operators: recomputes every balance and sum, and reports differences.
  */
 import { audit, type AuditReport, type SinceCheckpoints } from '../../ledger/audit/audit.ts'
 import { readBill } from '../../metering/price-lines.ts'
