@@ -183,7 +183,7 @@ export const exchangeSettings = {
       'holds',
       choice(holdRules),
       'likely',
-      'What has to be left of a balance and of each limit for a request: its `likely` cost, or the `most` that its vendor can count for it. The hold is always the most. An account can have its own rule; who has not paid yet always needs the most.',
+      'The amount that must be left of a balance and of each limit for a request: its `likely` cost, or the `most` that its vendor can count for it. The hold is always the most. An account can have its own rule; one that has not paid yet always needs the most.',
     ),
     upstreamCut: setting(
       'upstream_cut',

@@ -100,7 +100,7 @@ function headersOf(row: Row): readonly Json[] {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The ETag of what was read: the change happens only to that.',
+    description: 'The ETag of the answer that you read: only that version is changed.',
     schema: { type: 'string' },
   }
   return [...(row.repeats === undefined ? [] : [key]), ...(row.read === undefined ? [] : [match])]

@@ -154,11 +154,11 @@ export function optional<Value, Shown extends z.ZodType>(
   }
 }
 
-/** A field that an entry may leave out: it then keeps what is stored, such as what an import has filled. */
+/** A field that an entry may leave out: it then keeps the stored value, such as one from an import. */
 export function kept<Value, Shown extends z.ZodType>(
   kind: Kind<Value, Shown>,
 ): Kind<Value | undefined, z.ZodNullable<Shown>> {
-  return { ...optional(kind), isKept: true, fallback: 'what is stored' }
+  return { ...optional(kind), isKept: true, fallback: 'the stored value' }
 }
 
 /** A field that an entry may leave out: it then means `usual`, and an export leaves `usual` out. */

@@ -33,14 +33,14 @@ export const modelFields = {
     'max_output_tokens',
     kept(tokenLimit),
     'The most output tokens. It sets the hold of a request without `max_tokens`. `price import` fills it.',
-    { fallback: `what is stored, else ${tokensText(unknownLimits.outputTokens)}` },
+    { fallback: `the stored value, else ${tokensText(unknownLimits.outputTokens)}` },
   ),
   /** The most tokens that it reads. */
   maxInputTokens: field(
     'max_input_tokens',
     kept(tokenLimit),
     'The most tokens that the model reads. No hold is for more input, and requests whose bytes do not bound it (documents, addresses, tools of the vendor) hold for all of it. `price import` fills it.',
-    { fallback: `what is stored, else ${tokensText(unknownLimits.inputTokensHeld)}` },
+    { fallback: `the stored value, else ${tokensText(unknownLimits.inputTokensHeld)}` },
   ),
   /** The most tokens that one image counts, which no byte of a body shows. */
   imageTokens: field(
@@ -76,14 +76,14 @@ export const modelFields = {
     'dated',
     kept(flag()),
     '`true` for a model that also answers to `NAME-YYYYMMDD` and `NAME-YYYY-MM-DD`, at the same prices. The vendor gets the name as the client sent it, unless the channel has another. `price import` fills it.',
-    { fallback: 'what is stored, else `false`' },
+    { fallback: 'the stored value, else `false`' },
   ),
   /** It may be silent for minutes. */
   thinks: field(
     'thinks',
     kept(flag()),
     '`true` for a model that may be silent for minutes in the middle of an answer. The gateway then waits for up to 10 minutes, or for `idle_timeout` where that is longer. `price import` fills it.',
-    { fallback: 'what is stored, else `false`' },
+    { fallback: 'the stored value, else `false`' },
   ),
   /** What it offers; absent = all that its prices allow. */
   operations: field(
