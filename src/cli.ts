@@ -1,6 +1,6 @@
 /**
- * The program: reads words and options and hands them to the operations, which decide what a command
- * means. The admin API calls the same operations.
+ * The program: reads words and options and hands them to the operations, which decide the meaning of a
+ * command. The admin API calls the same operations.
  */
 import { runProgram } from './cli/program.ts'
 

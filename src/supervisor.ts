@@ -11,7 +11,7 @@ import { supervise } from './processes/supervisor.ts'
 import { explainStart, ignoreOutputErrors } from './gateway/start-errors.ts'
 
 async function run(): Promise<number> {
-  // Also for the processes, which share the output: what the last one of them restores is non-blocking.
+  // Also for the processes, which share the output: the last one of them leaves it non-blocking.
   ignoreOutputErrors()
   const { [planVariable]: text = '', ...environment } = processEnvironment()
   const { count, logLevel, logDescriptor, ...addresses } = readPlan(text)

@@ -118,7 +118,7 @@ function hasValidForm(secret: string, kind: KeyKind): boolean {
   return kind === 'admin' || secret.startsWith('ad_') || parseSecret(secret) !== undefined
 }
 
-/** Checks the credential itself first, then what it may not do, in a fixed order. */
+/** Checks the credential itself first, then its rights, in a fixed order. */
 function judge(
   key: KnownKey | undefined,
   kind: KeyKind,

@@ -220,7 +220,7 @@ export async function findKnownKey(
   }
 }
 
-/** Who has not paid yet is admitted by the most, whatever else is set. */
+/** An account that has not paid yet is admitted by the most, whatever else is set. */
 function readHoldRule(row: Row): HoldRule | undefined {
   return row['has_paid'] === 0n ? 'most' : holdRules.find((rule) => rule === row['holds'])
 }

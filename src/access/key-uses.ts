@@ -1,7 +1,7 @@
 /**
  * When each key was used last, for operators. Requests only note it in memory; a timer writes new uses,
- * at most once a minute for each key. The invariant: noting never waits, and memory is bounded. What was
- * noted since the last write is lost when the process is killed.
+ * at most once a minute for each key. The invariant: noting never waits, and memory is bounded. Uses
+ * since the last write are lost when the process is killed.
  */
 import { every, minuteMs, type Clock } from '../base/clock.ts'
 import type { Database } from '../storage/database.ts'

@@ -1,5 +1,5 @@
 /**
- * What a key is: the form of its secret, its kind, and what its holder may do. A secret is a prefix, 43
+ * A key: the form of its secret, its kind, and the rights of its holder. A secret is a prefix, 43
  * random base62 characters and 6 base62 characters of CRC-32. The checksum finds typos and leaked keys
  * offline; it protects nothing. The store keeps only the SHA-256 of a secret: a slow hash would add nothing
  * to 256 random bits.
@@ -16,7 +16,7 @@ export type KeyKind = 'client' | 'reader' | 'admin'
 export const adminRoles = ['viewer', 'operator', 'owner'] as const
 export type AdminRole = (typeof adminRoles)[number]
 
-/** The authenticated account and key of a request, and what the key may do. */
+/** The authenticated account and key of a request, and the rights of the key. */
 export interface Principal {
   readonly kind: 'principal'
   readonly keyKind: KeyKind

@@ -1,6 +1,6 @@
 /**
- * SQL of sessions and sign-in codes. This file sees hashes and never what a cookie or a link holds. One
- * statement decides whether a code is used, so that it works once, on whichever gateway.
+ * SQL of sessions and sign-in codes. This file sees hashes and never the secret of a cookie or a link. One
+ * statement decides whether a code is used, so that it works once, on any gateway.
  */
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What a session is: a random value in a cookie that has the rights of one admin token for a time. Invariant:
+ * A session: a random value in a cookie that has the rights of one admin token for a time. Invariant:
  * a session is valid only while its token is, which every request reads anew, so that what ends a session or
  * a token on one gateway ends it on all of them.
  */

@@ -1,6 +1,6 @@
 /**
- * Explains errors of the operating system in one sentence that names the path or the address. Only what an
- * operator can change is explained; everything else is a fault of the gateway and keeps its stack.
+ * Explains errors of the operating system in one sentence that names the path or the address. Only errors
+ * that an operator can remove are explained; everything else is a fault of the gateway and keeps its stack.
  */
 import { GatewayError, type ErrorCode } from './errors.ts'
 

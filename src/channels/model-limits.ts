@@ -1,4 +1,4 @@
-/** How much a model reads and writes, and what an image counts, where the catalogue does not say it. */
+/** How much a model reads and writes, and the tokens of an image, where the catalogue does not say it. */
 export const unknownLimits = {
   /** For the hold. */
   inputTokensHeld: 200_000,

@@ -1,7 +1,7 @@
 /**
- * What an attempt on a channel can come to: one row for each class, and the only place that says what a class
+ * The outcomes of an attempt on a channel: one row for each class, and the only place that says what a class
  * means. The relay judges by it, health and probes learn from it, recorded attempts are explained by it, and
- * docs/architecture.md prints it. Invariant: what follows (`next`) and who is to blame (`health`) are two
+ * docs/architecture.md prints it. Invariant: the next step (`next`) and the blame (`health`) are two
  * facts, and only the second one changes a channel's health.
  */
 import type { ErrorCode } from '../base/errors.ts'
@@ -275,7 +275,7 @@ export function failureInPlaceOf<One extends ClassedAttempt>(
   earlier: readonly One[],
 ): One | undefined {
   if (refused.class !== 'client' && refused.class !== 'model_dependent') return undefined
-  // What went into a stale connection was no failure.
+  // A request into a stale connection was no failure.
   const first = earlier.find(({ class: name }) => name !== 'stale')
   if (first?.class === undefined || first.channel === refused.channel) return undefined
   return isPassing(first.class) ? first : undefined

@@ -1,6 +1,6 @@
 /**
- * How fast models write, hidden reasoning included, learned from complete streams: what a vendor may bill for
- * an answer that was ended before its count. In memory only: the next answers show it again.
+ * How fast models write, hidden reasoning included, learned from complete streams: by these rates a vendor
+ * may bill an answer that was ended before its count. In memory only: the next answers show it again.
  */
 import type { OpenAttempt } from './health/health-place.ts'
 

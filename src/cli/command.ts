@@ -1,6 +1,6 @@
 /**
- * What every command shares: it runs, prints the answer or the error, and sets the exit code. What a
- * command means is decided in operations. The invariant: with `--json` standard output gets exactly one
+ * The common part of all commands: run, print the answer or the error, set the exit code. The meaning
+ * of a command is decided in operations. The invariant: with `--json` standard output gets exactly one
  * JSON document, also when the command fails.
  */
 import { CommanderError, InvalidArgumentError, type Command } from 'commander'

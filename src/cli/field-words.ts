@@ -136,7 +136,7 @@ function addsUp({ type, hint }: Described): boolean {
   return hint.isRepeated === true || type instanceof z.ZodRecord
 }
 
-/** Given what the values before were read as. */
+/** Gets the value that the earlier words were read as. */
 type Parser = (text: string, before: unknown) => unknown
 
 function parserOf(one: Described): Parser | undefined {

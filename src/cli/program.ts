@@ -1,4 +1,4 @@
-/** The commands of the program: their words, options and help. What a command does is in its own file. */
+/** The commands of the program: their words, options and help. The work of a command is in its own file. */
 import { Command, CommanderError } from 'commander'
 import { formatBuild, thisBuild } from '../base/build.ts'
 import { endWithOutput, exitCodes, reportError } from './command.ts'

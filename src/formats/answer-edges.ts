@@ -1,7 +1,7 @@
 /** The edges of a body that has come in pieces. They are copied; the body is not. */
 import type { AnswerEdges } from './answer.ts'
 
-/** What stands before or behind a long list has a few hundred bytes. */
+/** The text before and behind a long list has a few hundred bytes. */
 const edgeBytesMax = 16 * 1024
 
 export function edgesOf(pieces: readonly Buffer[]): AnswerEdges {

@@ -157,14 +157,14 @@ export interface RequestFacts {
   readonly asksReasoning?: boolean
   /** `prompt_cache_key`: requests with the same one share a prompt. Absent = none. */
   readonly cacheKey?: string
-  /** The service the request names, for the hold; the answer says what it was. */
+  /** The service the request names, for the hold; the answer says which one it was. */
   readonly service?: RequestedService
   readonly extras: RequestExtras
   /** What the request names of earlier answers. Absent = nothing. */
   readonly references?: readonly StateReference[]
   /** The vendor keeps the answer, so that a later request can name it. Absent = it does not. */
   readonly storesAnswer?: boolean
-  /** The request itself asks for that; else it is only what the vendor does by default. */
+  /** The request itself asks for that; else it is only the vendor's default. */
   readonly asksStorage?: boolean
   /** The parts of the body that an amendment may change, as byte offsets with an exclusive end. */
   readonly spans: RequestSpans
@@ -177,7 +177,7 @@ export interface StateReference {
   readonly kind: StateKind
   /** The vendor's id; of encrypted content its SHA-256 as base64url. */
   readonly id: string
-  /** The request is empty without it: it must be known. Else only what belongs to another account matters. */
+  /** The request is empty without it: it must be known. Else it only must not belong to another account. */
   readonly isNeeded: boolean
 }
 
@@ -195,7 +195,7 @@ export interface PromptTokens {
   readonly audioLikely: number
   /** Of all but images and audio. Infinite where bytes do not bound the prompt. */
   readonly most: number
-  /** How many images there are; the model says what one can come to. */
+  /** How many images there are; the model says how many tokens one can have. */
   readonly images: number
   /** Infinite where bytes do not bound the audio. */
   readonly audioMost: number

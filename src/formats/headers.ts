@@ -325,7 +325,7 @@ const treatRequestHeader = createTreatment({
 const treatResponseHeader = createTreatment({
   names: [
     ...hopByHop,
-    // A vendor may send back what it got.
+    // A vendor may send its request back.
     ...credentials,
     // About the vendor's own origin: the client has no connection to it.
     'set-cookie',

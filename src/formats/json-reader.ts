@@ -1,7 +1,7 @@
 /**
  * Reads JSON of any shape in time and memory that follow its size: it decides exactly as JSON.parse
  * whether the bytes are JSON, and builds only what the rules for fields read. JSON.parse itself takes
- * seconds and many times the memory for a body that consists of short members. What it leaves out:
+ * seconds and many times the memory for a body that consists of short members. It leaves out:
  *
  * - members of other names
  * - elements of an array that say nothing: neither text nor an object or array that says something

@@ -1,7 +1,7 @@
 /**
- * What the prompt of one body comes to in tokens: likely, and at most. At most, a byte of text is a token.
- * The size of base64 says little, so images and audio have bounds of their own. What bytes do not bound has
- * no bound here: 7 KB of a document can be 100 pages, and an address or an id can stand for anything.
+ * The tokens of the prompt of one body: likely, and at most. At most, a byte of text is a token. The size of
+ * base64 says little, so images and audio have bounds of their own. A part that its bytes do not bound has no
+ * bound here: 7 KB of a document can be 100 pages, and an address or an id can stand for anything.
  */
 import { audioInputTokensLikely, audioInputTokensMax } from '../metering/token-estimate.ts'
 import { asObject, asText, isAsked, type JsonObject } from './json.ts'
@@ -91,13 +91,13 @@ export class PayloadSum {
     this.addUnknownIn(isFile ? { ...part, ...withoutFile } : part)
   }
 
-  /** Adds what can be anything, audio as well. */
+  /** Adds a part that can be anything, audio as well. */
   addUnknown(): void {
     this.isUnbounded = true
     this.audioTokensMax = Infinity
   }
 
-  /** Adds what a part can carry beside what its type says. */
+  /** Adds the fields of a part beside those of its type. */
   addUnknownIn(part: JsonObject): void {
     const names = Object.keys(part).filter((name) => mediaNames.test(name))
     if (names.some((name) => isAsked(part[name]))) this.addUnknown()
@@ -124,7 +124,7 @@ const mediaNames =
 
 const uncompressedFormats: ReadonlySet<unknown> = new Set(['wav', 'pcm16', 'pcm'])
 
-/** `format` is what a request names for the audio of its answer; without one it gets samples. */
+/** `format`: the one that a request names for the audio of its answer; without one it gets samples. */
 export function isCompressedAudio(format: unknown): boolean {
   return typeof format === 'string' && !uncompressedFormats.has(format)
 }

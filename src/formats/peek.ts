@@ -1,10 +1,10 @@
 /**
- * Parses a request body: reads what the gateway must know, and refuses what gateway and vendor could read in
- * two ways. Bytes in, facts out; it never changes the body. fields.ts and the formats define the fields; this
- * file is the same for all.
+ * Parses a request body: reads the facts that the gateway needs, and refuses a body that gateway and vendor
+ * could read in two ways. Bytes in, facts out; it never changes the body. fields.ts and the formats define
+ * the fields; this file is the same for all.
  *
- * One pass: `json-reader.ts` checks the JSON, finds positions, duplicates and depth, and builds what the
- * rules read.
+ * One pass: `json-reader.ts` checks the JSON, finds positions, duplicates and depth, and builds the values
+ * that the rules read.
  */
 import { isUtf8 } from 'node:buffer'
 import {

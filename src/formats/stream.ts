@@ -3,9 +3,9 @@
  * except for dropped frames and for everything from the terminal event on, which is held. An answer that has
  * its finish reason needs no terminal event where its body ends as announced. It knows no vendor's fields.
  *
- * Invariant until an error event: the output of `push` and `end`, then what is held, then what is still
- * incomplete, equals the input byte for byte without the dropped frames. Bytes are added only to an error
- * event whose blank line is incomplete.
+ * Invariant until an error event: the output of `push` and `end`, then the held part, then the part that is
+ * still incomplete, equals the input byte for byte without the dropped frames. Bytes are added only to an
+ * error event whose blank line is incomplete.
  */
 import type { MeterReading, StreamMeter, VendorError } from './answer.ts'
 import type { EventFault } from './format.ts'

@@ -20,7 +20,7 @@ const accountMark = /\b(?:org|proj)[-_][\w-]{8,}|\bwrkspc_\w{4,}|\bsk-[\w*.-]{4,
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const accountWord = '(?:organi[sz]ation|org|workspace|account|project|team)'
-/** What may join the two: small words, and signs that end no clause. Quotes may be beyond ASCII. */
+/** The text that may join the two: small words, and signs that end no clause. Quotes may be beyond ASCII. */
 const joining = '(?:[^a-z0-9,.;!?)}\\]]|s(?![a-z])|id|is|uuid|with|named){1,24}'
 
 /**

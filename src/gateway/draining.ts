@@ -1,6 +1,6 @@
 /**
- * Ends a gateway without breaking what runs: `drain` refuses new requests and lets running ones finish,
- * `retire` leaves new connections to other processes. Both have a bound, and then cut the rest.
+ * Ends a gateway without breaking running requests: `drain` refuses new requests and lets running ones
+ * finish, `retire` leaves new connections to other processes. Both have a bound, and then cut the rest.
  */
 import type { RunningLimits } from '../access/limits.ts'
 import { sleep, type Clock } from '../base/clock.ts'

@@ -1,6 +1,6 @@
 /**
  * Routes requests of the public listener to their endpoint or to the relay. Part of the composition
- * root: it knows which endpoints exist, and not what they do.
+ * root: it knows which endpoints exist, and not their work.
  */
 import type { Authenticate } from '../access/authenticate.ts'
 import { serveHealth } from '../api/health.ts'

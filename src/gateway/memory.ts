@@ -1,7 +1,7 @@
 /**
  * The memory of the process: V8's flags, and returning memory to the operating system when a busy time is
- * over. V8 collects only while a program allocates, and the C library keeps what lies between its living
- * blocks: without this a gateway keeps for days what a flood made it take.
+ * over. V8 collects only while a program allocates, and the C library keeps the gaps between its living
+ * blocks: without this a gateway keeps for days the memory that a flood has made it take.
  */
 import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
@@ -29,9 +29,9 @@ export interface MemoryEffects {
 const checkMs = 10_000
 /** A release stops the event loop for some tens of milliseconds: only where it will hardly be noticed. */
 const idleShareMax = 0.05
-/** How much the memory must grow after a release before the next one. The first drops what the start left. */
+/** The growth of the memory between two releases. The first one drops the remains of the start. */
 const growthBytesMin = 33_554_432
-/** What a release may leave above the least so far: more is released again, later and later. */
+/** A release may leave this much above the least so far; more is released again, later and later. */
 const leftBytesMax = 16_777_216
 
 /**

@@ -28,7 +28,7 @@ export interface MadeStates {
 
 /**
  * Whose state it is. Some servers let a client choose the id of its answer: then a second account makes an id
- * that another one has made before, and may use it as a name, but not what the vendor has stored under it.
+ * that another one has made before, and may use it as a name, but not the vendor's answer behind it.
  */
 type StateOwnership = 'own' | 'made_again' | 'foreign'
 
@@ -201,7 +201,7 @@ async function forgetAnswer(
 
 const rowsPerTransaction = 200
 
-/** Deletes what the vendor keeps no longer, in small transactions. */
+/** Deletes the states that the vendor keeps no longer, in small transactions. */
 export async function removeExpiredStates(
   database: Queryable,
   { nowMs, pause }: { readonly nowMs: number; readonly pause: () => Promise<void> },

@@ -24,8 +24,8 @@ export interface ChannelSums extends ChannelModel {
   readonly counts: ClassCounts
   chargedPicos: Picos
   /**
-   * What the vendor should bill: the own cost of a request, or its charge where that cost is not known
-   * exactly, and the possible cost of answers and attempts that were not charged.
+   * The bill that is expected of the vendor: the own cost of a request, or its charge where that cost is not
+   * known exactly, and the possible cost of answers and attempts that were not charged.
    */
   expectedPicos: Picos
 }

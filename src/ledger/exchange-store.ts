@@ -106,7 +106,7 @@ interface WaivedQuestion {
   readonly exceptIds: readonly string[]
 }
 
-/** What an account was not charged for exchanges that came to nothing, and what it was charged. */
+/** Sums that an account was not charged for exchanges without a result, and that it was charged. */
 interface WaivedSums {
   /** Likely costs of those that began since the given time. */
   readonly waivedPicos: Picos

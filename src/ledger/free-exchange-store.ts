@@ -1,7 +1,7 @@
 /**
  * SQL that writes and removes rows of table free_exchange: exchanges of known callers that nothing is charged
- * for and that so have no row in table exchange. The gateway refused them before it held money, or what they
- * asked for is free. Rows hold no content.
+ * for and that so have no row in table exchange. The gateway refused them before it held money, or their
+ * operation is free. Rows hold no content.
  */
 import type { Database, Queryable, SqlValue } from '../storage/database.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
@@ -42,7 +42,7 @@ export interface FreeExchangeRow extends FreeExchange {
   readonly standsFor: number
 }
 
-/** The columns, and what a row has for each. */
+/** The columns, and the value of a row for each. */
 const fields: Readonly<Record<string, (row: FreeExchangeRow) => SqlValue>> = {
   account_id: (row) => row.accountId,
   exchange_id: (row) => row.exchangeId,

@@ -21,7 +21,7 @@ export interface HoldRequest {
   readonly keyId: string
   /** The hold: the most that the exchange can cost. */
   readonly amountPicos: Picos
-  /** The amount that must be left for admission, at most the hold: what it will usually cost. */
+  /** The amount that must be left for admission, at most the hold: the usual cost. */
   readonly likelyPicos: Picos
   /** As its principal carries them. */
   readonly keyLimits: KeyLimits
@@ -35,7 +35,7 @@ export interface CountRequest {
   readonly keyId: string
   /** Only requests per minute are looked at. */
   readonly keyLimits: KeyLimits
-  /** What it counts toward: requests per minute, or the separate allowance for free operations. */
+  /** Its allowance: requests per minute, or the separate one for free operations. */
   readonly allowance: 'requests' | 'free_requests'
   readonly atMs: number
 }
@@ -112,7 +112,7 @@ export interface AttemptRecord {
   readonly firstEventMs: number | null
   /** From the start of the attempt to its outcome; of a stream that was delivered, to its end. */
   readonly durationMs: number
-  /** What the client asked for and the channel left out. Absent = nothing. */
+  /** The betas of the client that the channel left out. Absent = none. */
   readonly droppedBetas?: readonly string[]
   /** Why the vendor refused, or ended its stream. Absent = it did not, or gave no word that is kept. */
   readonly reason?: VendorReason

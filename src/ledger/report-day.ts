@@ -1,6 +1,6 @@
 /**
- * The sums of table report_day: its columns, and what one exchange adds to them. Shared by what
- * writes the table and what audits it. An exchange that is not charged counts too.
+ * The sums of table report_day: its columns, and the part of one exchange in them. Shared by the code that
+ * writes the table and the code that audits it. An exchange that is not charged counts too.
  */
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { promptTokensOf, type Usage } from '../metering/usage.ts'

@@ -1,7 +1,7 @@
 /**
  * Table report_moment: the sums of a day up to a moment of it, over all accounts. A report by day cannot
  * say how far yesterday was at this time; these rows can, with one row for each moment, whatever the number
- * of requests. Only what was booked by then.
+ * of requests. A moment has only the bookings until then.
  */
 import { z } from 'zod'
 import { picos } from '../base/money.ts'

@@ -123,7 +123,7 @@ function conditionsOf({ fromDay, toDay, only }: Rows) {
   return { values, place, conditions }
 }
 
-/** By what the values of a key are ranked. Only the order comes from it: the sums stay exact. */
+/** The sums by which the values of a key are ranked. Only the order comes from them: the sums stay exact. */
 const ranks = {
   revenue: 'revenue_picos * 1.0',
   requests: 'requests',

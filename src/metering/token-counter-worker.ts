@@ -1,5 +1,5 @@
 /**
- * The thread that tokenizes text, so that the event loop does not. It does not know what it counts for
+ * The thread that tokenizes text, so that the event loop does not. It does not know the purpose of a count
  * and keeps no text: a question is a text, its answer a number.
  */
 import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base'

@@ -52,7 +52,7 @@ export interface UsagePart {
   readonly counts: UsageCounts
   /** All prompt tokens of this part, cached ones included: what long-context thresholds look at. */
   readonly promptTokens: number
-  /** As served, by the answer; this decides the price, and not what the request asked for. */
+  /** As served, by the answer; this decides the price, and not the tier of the request. */
   readonly tier?: string
   readonly speed?: string
   readonly geo?: string
@@ -178,7 +178,7 @@ function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
 /**
  * Returns whether the output of all parts together can be believed: within the limit of the request, or as
  * far as it was delivered beyond it. Where the vendor works by itself, one allowance is added for the whole
- * answer, for what is neither limited nor delivered.
+ * answer, for output that is neither limited nor delivered.
  */
 export function isOutputWithin(usage: Usage, bounds: RequestBounds): boolean {
   return sumOf(usage, outputTokensOf) <= outputLimit(usage.parts, bounds)

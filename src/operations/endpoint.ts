@@ -119,7 +119,7 @@ export interface SessionCall extends Row {
 export const fileBodyBytesMax = 32 * 1_048_576
 
 /**
- * Returns the row that is written down, with what follows: reading needs the role viewer, a change the role
+ * Returns the written row with its defaults: reading needs the role viewer, a change the role
  * operator; the names in a path are those of `exampleNames`.
  */
 export function rowOf<const More extends Written>(id: string, written: More): Row & More {

@@ -1,5 +1,5 @@
 /**
- * What the schema of an input's field says about itself: its type, whether it may be left out, the words it
+ * Facts of an input's field, read from its schema: its type, whether it may be left out, the words it
  * chooses from, and its description. The admin API reads a query by it, the command line makes options of it.
  */
 import { z } from 'zod'
@@ -9,7 +9,7 @@ export interface Field {
   readonly type: z.ZodType
   readonly isRequired: boolean
   readonly isNullable: boolean
-  /** What an absent field means, where that is text; empty = not said. */
+  /** The meaning of an absent field, where that is text; empty = not said. */
   readonly fallback: string
   readonly description: string
   /** What it chooses from; undefined = anything. */
@@ -40,7 +40,7 @@ export function typeOf(schema: z.ZodType): z.ZodType {
   return layersOf(schema).at(-1) ?? schema
 }
 
-/** The schema and what it wraps, the innermost last. */
+/** The schema and those that it wraps, the innermost last. */
 function layersOf(schema: z.ZodType): readonly z.ZodType[] {
   const inner =
     schema instanceof z.ZodOptional ||

@@ -32,7 +32,7 @@ export class RepeatedRequest extends Error {
 const keptMs = dayMs
 
 /**
- * Makes the next transaction of the context happen once for this request. What the transaction returns is
+ * Makes the next transaction of the context happen once for this request. Its result is
  * the answer. A repetition throws `RepeatedRequest`, or is refused where it asks for something else.
  */
 export function onceOnly(context: OperationContext, request: RepeatableRequest): OperationContext {
@@ -79,7 +79,7 @@ async function readAnswer(queryable: Queryable, tokenId: string, name: string) {
   return { answer: String(row?.['answer']), requestHash: String(row?.['request_hash']) }
 }
 
-/** A secret is a field of the answer itself; what an operator has named so is none. */
+/** A secret is a field of the answer itself; a field that an operator has named so is none. */
 function withoutSecret(answer: unknown): string {
   const hasSecret = typeof answer === 'object' && answer !== null && 'secret' in answer
   return JSON.stringify(hasSecret ? { ...answer, secret: null } : answer)

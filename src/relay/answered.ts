@@ -1,5 +1,5 @@
 /**
- * What an exchange's attempts give the client: the answer that was committed to, a vendor's own error
+ * The result of an exchange's attempts for the client: the answer that was committed to, a vendor's own error
  * as it came, or an error of ours. Pure. Invariant: no error passes that names the operator's account at the
  * vendor or shows the channel's credential.
  */

@@ -1,6 +1,6 @@
 /**
- * What one attempt on one channel can come to, and how a vendor's error becomes an outcome. Also what a
- * stream past its commit point offers to the stage that delivers it. Pure.
+ * The outcomes of one attempt on one channel, and how a vendor's error becomes an outcome. Also the side of
+ * a stream past its commit point that the stage of delivery uses. Pure.
  */
 import type { Secret } from '../base/secret.ts'
 import type {
@@ -22,7 +22,7 @@ export interface StreamReceiver {
   /** Bytes the client may have now. Returning false pauses the vendor until `LiveStream.resume`. */
   onPieces(pieces: readonly Buffer[]): boolean
   onEnd(): void
-  /** The stream cannot go on: connection lost, bad framing, or beyond what can be metered. */
+  /** The stream cannot go on: connection lost, bad framing, or more than can be metered. */
   onCut(): void
 }
 

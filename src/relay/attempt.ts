@@ -293,7 +293,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     }
   }
 
-  /** What the answer is read by; undefined before its head. */
+  /** The context in which the answer is read; undefined before its head. */
   #context(): AnswerContext | undefined {
     const head = this.#head
     if (head === undefined) return undefined
@@ -308,7 +308,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (context === undefined) return
     const { head } = context
     const { error, errorEnvelope } = meter
-    // No client could be told of it, and what came before says only that the vendor worked.
+    // No client could learn of it, and the part before says only that the vendor worked.
     const hasFailed = meter.isErrorWithheld && !meter.reading().hasOutput
     if (!hasFailed && meter.hasStarted) {
       const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
@@ -383,7 +383,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   }
 }
 
-/** A vendor may send back what it got: nothing of a secret is shown, recorded or logged. */
+/** A vendor may send its request back: nothing of a secret is shown, recorded or logged. */
 function hideSecrets(head: UpstreamHead, { secrets }: Channel): UpstreamHead {
   const rawHeaders = withoutSecrets(head.rawHeaders, secrets)
   return rawHeaders === head.rawHeaders ? head : new ReceivedHead({ ...head, rawHeaders })

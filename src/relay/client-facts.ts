@@ -1,5 +1,5 @@
 /**
- * What a record says of the client that sent a request: the family of its program, and as much of its
+ * The facts of a record about the client that sent a request: the family of its program, and as much of its
  * address as the operator allows. Never a header as it came. Pure but for a bounded memory of families.
  */
 import { addressGroup } from '../base/ip-address.ts'
@@ -84,7 +84,7 @@ export function clientFamily(userAgent: string | undefined): string {
   const known = remembered.get(text)
   if (known !== undefined) return known
   const family = families.find(([begins]) => begins.test(text))?.[1] ?? ''
-  // Clients choose this text: what they invent must not fill the memory.
+  // Clients choose this text: invented ones must not fill the memory.
   if (remembered.size >= rememberedMax) remembered.clear()
   remembered.set(text, family)
   return family

@@ -1,5 +1,5 @@
 /**
- * Shows the client what the attempts came to: everything but the last piece, which waits in `finish`
+ * Sends the client the result of the attempts: everything but the last piece, which waits in `finish`
  * until the charge is durable. A stream's delivery resolves once the ending is known, and never rejects.
  * Nothing here calls the ledger to settle.
  */

@@ -1,7 +1,7 @@
 /**
- * What a request names of earlier answers. Their state is in one vendor account of the operator, so only the
- * account that has made it may use it, and only on the channel that holds it. Foreign state is refused with
- * the words for state that does not exist.
+ * The parts of earlier answers that a request names. Their state is in one vendor account of the operator, so
+ * only the account that has made it may use it, and only on the channel that holds it. Foreign state is
+ * refused with the words for state that does not exist.
  *
  *     state          own                                foreign      unknown
  *     needed         pins the exchange to its channel   refused      refused
@@ -53,7 +53,7 @@ export async function findEarlierAnswers(
   return place(prepared, references, states)
 }
 
-/** What an item says in full is the request's own, under whatever name the account has seen. */
+/** An item in full is the request's own, under any name that the account has seen. */
 function isUsable({ kind, isNeeded }: StateReference, { owner }: FoundState): boolean {
   return owner === 'own' || (owner === 'made_again' && kind !== 'encrypted' && !isNeeded)
 }
@@ -89,7 +89,7 @@ export function stateKey({ kind, id }: Pick<StateReference, 'kind' | 'id'>): Ans
   return { kind: kind === 'container' ? 'encrypted' : kind, id }
 }
 
-/** Every refusal says what the vendor says of state that does not exist. */
+/** Every refusal has the vendor's words for state that does not exist. */
 function unknown({ kind, id }: Pick<StateReference, 'kind' | 'id'>): Refusal {
   switch (kind) {
     case 'response':
@@ -109,7 +109,7 @@ function unknown({ kind, id }: Pick<StateReference, 'kind' | 'id'>): Refusal {
   }
 }
 
-/** Where the state is decides where the request can go, and what it adds to the prompt. */
+/** The place of the state decides where the request can go, and what it adds to the prompt. */
 function place(
   prepared: Prepared,
   references: readonly StateReference[],

@@ -1,5 +1,5 @@
 /**
- * The attempt loop of one exchange: takes a channel, tries it, and either commits to what came back,
+ * The attempt loop of one exchange: takes a channel, tries it, and either commits to the answer,
  * moves on, or gives up with the best answer there is. Everything here happens before the client has
  * seen a byte; it never writes to the client.
  */
@@ -34,7 +34,7 @@ import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
 type FailoverServices = AttemptServices & Pick<RelayServices, 'openRoute' | 'running' | 'counts'>
 
-/** An attempt, what it came to, and what that means. */
+/** An attempt, its outcome, and the verdict on it. */
 interface Tried extends EndedAttempt {
   readonly verdict: Verdict
   readonly record: AttemptRecord
@@ -94,7 +94,7 @@ function isRepeated(tried: readonly Tried[]): boolean {
   return tried.at(-1)?.verdict.next === 'retry_same' || isPlain(tried)
 }
 
-/** Whether the channel is tried again without what the gateway had added. */
+/** Whether the channel is tried again without the gateway's additions. */
 function isPlain(tried: readonly Tried[]): boolean {
   return tried.at(-1)?.verdict.next === 'retry_plain'
 }
@@ -157,7 +157,7 @@ function notesOf(tried: readonly Tried[], admitted: Admitted, client: ClientLink
   return {
     count: tried.length,
     lost: tried
-      // What the client left is settled like an answer.
+      // An attempt that the client left is settled like an answer.
       .filter((one) => one.verdict.mayHaveCost && channelLeft(one) === undefined)
       .map((one) => lostCostOf(admitted, one))
       .reduce(addLostCosts, noLostCost),

@@ -1,7 +1,7 @@
 /**
- * What follows where a client leaves. Before the first byte that is free while the account's allowance lasts;
- * later it costs the delivered part. Beyond the grace time the gateway reads on only where the request asks
- * for reasoning, which is bought although it is not shown.
+ * The consequences where a client leaves. Before the first byte that is free while the account's allowance
+ * lasts; later it costs the delivered part. Beyond the grace time the gateway reads on only where the request
+ * asks for reasoning, which is bought although it is not shown.
  */
 import type { Picos } from '../base/money.ts'
 import { quote } from '../metering/charge.ts'

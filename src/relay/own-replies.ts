@@ -20,7 +20,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Identified, Incoming } from './stages.ts'
 import { isServed, unlistedModel } from './served-models.ts'
 
-/** What the look of an error depends on. */
+/** The facts that decide how an error looks. */
 interface ErrorContext extends Shape {
   /** The answer's request id header, where the vendor has given it. */
   readonly vendorRequestId?: string | undefined
@@ -45,7 +45,7 @@ export function statusOf(code: ErrorCode, format: Format): number {
   return format.statuses[code] ?? errorCatalogue[code].status
 }
 
-/** What the shape of an answer depends on. */
+/** The facts that decide the shape of an answer. */
 type Shape = Pick<Incoming, 'format' | 'exchangeId'>
 
 export function errorReply(incoming: Shape, refusal: Refusal): Reply {

@@ -1,5 +1,5 @@
 /**
- * What a request will cost, before it runs: likely, which decides whether it is admitted, and at most, which
+ * The cost of a request before it runs: likely, which decides whether it is admitted, and at most, which
  * is held. Pure: facts of the request, the model and the prices in, facts for a quote out.
  */
 import type { Model } from '../channels/channel.ts'
@@ -16,8 +16,8 @@ import type { Admitted, LostCost, Prepared } from './stages.ts'
 export const noLostCost: LostCost = { picos: zeroPicos, isForOutput: false }
 
 /**
- * Estimates what an attempt that was cut may have cost, at the channel's cost prices or at list price: the
- * prompt, and what the model may have written or thought since the head of its answer.
+ * Estimates the cost of an attempt that was cut, at the channel's cost prices or at list price: the
+ * prompt, and the output and thought that are possible since the head of its answer.
  */
 export function lostCostOf(admitted: Admitted, cut: CutAttempt): LostCost {
   if (admitted.hold === undefined) return noLostCost

@@ -108,7 +108,7 @@ export async function settle(
   return { isDurable: true, chargedPicos: record.amountPicos }
 }
 
-/** What the charge does not show by itself: how the exchange was admitted, and what made it cost. */
+/** Marks what the charge does not show: how the exchange was admitted, and the causes of its cost. */
 function relayMarks(
   { isUncovered }: Hold,
   isNotFree: boolean,

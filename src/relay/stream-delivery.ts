@@ -36,7 +36,7 @@ export interface StreamToDeliver {
   readonly errorEvent: (ending: Ending) => Buffer
   /** Called once, when more than the stream's beginning has come. */
   readonly onMore: () => void
-  /** Called once, when the ending is known, with what can be charged; the last piece still waits. */
+  /** Called once, when the ending is known, with the chargeable counts; the last piece still waits. */
   readonly onEnded: (ending: Ending, reading: MeterReading) => void
 }
 
@@ -81,7 +81,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   /**
-   * What can be charged. A client that left got no more than what had come by then; the gateway reads
+   * The chargeable counts. A client that left got no more than the pieces until then; the gateway reads
    * on only for the final count.
    */
   get reading(): MeterReading {

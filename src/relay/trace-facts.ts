@@ -1,5 +1,5 @@
 /**
- * What the trace of an exchange shows of it: ids, names of the catalogue, counts and closed words. Where no
+ * The facts of an exchange in its trace: ids, names of the catalogue, counts and closed words. Where no
  * traces are exported, each function returns at once.
  */
 import type { Principal } from '../access/key.ts'

@@ -50,7 +50,7 @@ export function judge(outcome: AttemptOutcome, context: VerdictContext): Verdict
   }
 }
 
-/** A refusal names a field at its beginning; what follows quotes the client. */
+/** A refusal names a field at its beginning; the rest quotes the client. */
 const searchedBytesMax = 1_048_576
 
 /** Some vendors refuse the whole request for it. It may also be the client whom the vendor quotes. */

@@ -50,7 +50,7 @@ interface Given {
 }
 
 const variablePrefix = 'TURNPIKE_'
-/** The places of what a variable sets, and an option of `serve`. */
+/** The place of values that a variable sets, and an option of `serve`. */
 export const environmentPlace = 'environment'
 export const commandLinePlace = 'command line'
 const defaultFileName = 'turnpike.yaml'

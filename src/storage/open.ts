@@ -26,8 +26,9 @@ export async function openStore(text: string): Promise<Database> {
 
 /**
  * Brings the schema of the store at `text` up to date. Throws `operations.conflict` where a migration is due
- * and a gateway serves an embedded store: it would go on without what the new schema needs of it. On
- * PostgreSQL the functions of the schema do that, whichever version calls. Tests bring a schema `folder`.
+ * and a gateway serves an embedded store: it would go on without the work that the new schema needs of
+ * it. On PostgreSQL the functions of the schema do this work, for callers of any version. Tests bring a schema
+ * `folder`.
  */
 export async function bringUpToDate(
   text: string,

@@ -36,7 +36,7 @@ export interface SchemaFiles {
 
 const shippedFolder = join(import.meta.dirname, 'schema')
 
-/** What `tables.sql` says in the words of the other engine, and what an engine reads in its place. */
+/** Words of `tables.sql` that belong to the other engine, and the replacement that an engine reads. */
 const otherWords: Readonly<Record<Dialect, readonly (readonly [RegExp, string])[]>> = {
   sqlite: [
     [/\bBIGINT\b/g, 'INTEGER'],

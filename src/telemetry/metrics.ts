@@ -1,6 +1,6 @@
 /**
  * Counters and gauges for Prometheus. Label values come from closed sets (vendors, models and channels of
- * the catalogue; endings; classes), never from what a client sent. No metric contains a secret or a body.
+ * the catalogue; endings; classes), never from the input of a client. No metric contains a secret or a body.
  */
 import {
   Counter,

@@ -8,7 +8,7 @@ import { RepeatedRequest } from '../../operations/once.ts'
 import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
 import { contextOf, etagOf, refusalOfKey } from './change.ts'
 
-/** What the headers of the request say of its repetition, and of what it must match. */
+/** The headers of the request about its repetition and the version that it must match. */
 export interface CallHeaders {
   readonly idempotencyKey: string | undefined
   readonly ifMatch: string | undefined

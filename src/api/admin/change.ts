@@ -1,7 +1,7 @@
 /**
  * What changes get from the headers of their request: `Idempotency-Key` makes a change happen once,
- * `If-Match` lets it happen only to what the caller has read. Both are decided in the transaction of the
- * change itself.
+ * `If-Match` lets it happen only to the version that the caller has read. Both are decided in the transaction
+ * of the change itself.
  */
 import { hash } from 'node:crypto'
 import { refuse, type Refusal } from '../../base/errors.ts'

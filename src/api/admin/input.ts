@@ -1,5 +1,5 @@
 /**
- * Reads the input of an operation from a request: fields in the path, in the query, in the body. What stands
+ * Reads the input of an operation from a request: fields in the path, in the query, in the body. A field
  * in the wrong place is unknown there. The operation's own schema decides about everything else.
  */
 import { z } from 'zod'

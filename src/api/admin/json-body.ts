@@ -1,6 +1,6 @@
 /**
- * Receives the JSON body of a request to the admin API: bounded, and of the right type. What it says is read
- * elsewhere, because a large one is not read on the event loop.
+ * Receives the JSON body of a request to the admin API: bounded, and of the right type. Its content is parsed
+ * elsewhere, because a large one is not parsed on the event loop.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse, type Refusal } from '../../base/errors.ts'

@@ -32,7 +32,7 @@ const tooMuch = refuse(
 )
 const left = refuse('relay.shutting_down', 'The connection closed before the file was read.')
 
-/** Resolves with the answer, or with what is wrong; nothing is stored then. */
+/** Resolves with the answer, or with the error; nothing is stored then. */
 export async function callLarge(
   order: Omit<LargeCallOrder, 'bytes'>,
   bytes: Buffer<ArrayBuffer>,

@@ -18,7 +18,7 @@ export function printCookie(secret: string, { isHttps }: { readonly isHttps: boo
     : `${plainCookie}=${secret}; ${attributes}`
 }
 
-/** Removes what the request may have. */
+/** Removes the cookies that the request may have. */
 export function printRemovals(): readonly string[] {
   return [
     `${secureCookie}=; ${attributes}; Secure; Max-Age=0`,

@@ -99,7 +99,7 @@ export function entrySchema<Table extends WrittenFields>(table: Table): z.ZodTyp
     .transform((form) => mapValues(table, ({ key }) => form[key]) as Values<Table>)
 }
 
-/** Returns an entry of the file with what it keeps of the stored one. */
+/** Returns an entry of the file with the values that it keeps of the stored one. */
 export function withKept<Table extends Fields>(
   table: Table,
   entry: Values<Table>,

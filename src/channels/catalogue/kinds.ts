@@ -1,6 +1,6 @@
 /**
- * The usual kinds of fields: text, whole numbers, durations, words of a list, true or false. What is wrong
- * with a value completes "… must be". Pure.
+ * The usual kinds of fields: text, whole numbers, durations, words of a list, true or false. An error
+ * of a value completes "… must be". Pure.
  */
 import { z } from 'zod'
 import { formatDuration, hourMs, parseDuration } from '../../base/clock.ts'

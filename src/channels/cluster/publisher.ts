@@ -1,8 +1,8 @@
 /**
- * Exchanges the state of channels with the other gateways on the store, about once a second: writes
- * the journal (history and costs of checks), publishes this node's live states, saves what a restart
- * needs, and reads which channels other nodes have switched off and which checks operators request.
- * No request waits for it. While the store does not answer, everything waits and is tried again.
+ * Exchanges the state of channels with the other gateways on the store, about once a second: writes the
+ * journal (history and costs of checks), publishes this node's live states, saves the state that a restart
+ * needs, and reads which channels other nodes have switched off and which checks operators request. No
+ * request waits for it. While the store does not answer, everything waits and is tried again.
  */
 import { minuteMs } from '../../base/clock.ts'
 import type { Membership, Round } from '../../storage/membership.ts'

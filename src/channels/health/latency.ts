@@ -173,7 +173,7 @@ function pend(
   return { pending: undefined, baselines: learned(latency, pending, now) }
 }
 
-/** The baseline learns nothing of a slowdown until that is what the model usually takes. */
+/** The baseline learns nothing of a slowdown until that is the usual time of the model. */
 function isFrozen({ suspectedSince }: LatencyState, now: number): boolean {
   return suspectedSince !== undefined && now - suspectedSince < newNormalMs
 }

@@ -27,7 +27,7 @@ export const retryMs = 30_000
 export const backOffMaxMs = 120_000
 /** The longest wait that grows or that a vendor asks for. Latency samples and failovers count as long. */
 export const waitMaxMs = 300_000
-/** What happened longer ago than this does not count any more. */
+/** Events longer ago than this do not count any more. */
 export const forgottenAfterMs = 600_000
 
 /** Every random part of a waiting time, to either side. */

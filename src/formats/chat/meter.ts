@@ -105,7 +105,7 @@ class GatheredAnswer {
       isFinal: isComplete && usage.outputTokens !== undefined,
       isImplausible: usage.isImplausible,
       hasOutput,
-      // What the vendor counted before it filtered the answer was output, seen or not.
+      // Tokens that the vendor counted before it filtered the answer were output, seen or not.
       isRefusal: this.#isFiltered && !hasOutput && (usage.outputTokens ?? 0) === 0,
       output,
       webSearches: 0,

@@ -113,7 +113,7 @@ export class ChatUsage {
 
   /**
    * Returns the reading that adds up to the vendor's total; of several, the one nearest to the format.
-   * Where none does, the format's own stands, and what the total has beyond it is output (thinking)
+   * Where none does, the format's own stands, and the rest of the total is output (thinking)
    * unless reasoning is counted. Cached tokens above the prompt are beside it, whatever the total.
    */
   #sides(): Sides {

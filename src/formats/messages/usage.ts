@@ -104,8 +104,8 @@ export class MessagesUsage {
 
   /**
    * A usage object with `input_tokens` replaces the whole input side: a vendor may correct at the end how
-   * much of the prompt its cache had. One without it changes only what it names. The end of a stream does
-   * not repeat the split of the writes, so the earlier one stands while it fits in their total.
+   * much of the prompt its cache had. One without it changes only the counts that it names. The end of a
+   * stream does not repeat the split of the writes, so the earlier one stands while it fits in their total.
    */
   #readInput(usage: JsonObject, earlier: InputSide): InputSide {
     const input = this.#counters.read(usage['input_tokens'])
@@ -223,7 +223,7 @@ function sumOf({ fiveMinutes, oneHour }: CacheWrites = noWrites): number {
   return fiveMinutes + oneHour
 }
 
-/** What the vendor counts of a prompt; `split` is what it says of the lifetimes of the writes. */
+/** The vendor's counts of a prompt; `split` has the lifetimes of the writes. */
 interface InputSide {
   readonly input: number
   readonly cacheRead: number

@@ -106,7 +106,7 @@ export class GatheredResponse {
       isFinal: isComplete && usage.outputTokens !== undefined,
       isImplausible: usage.isImplausible,
       hasOutput: output.hasOutput,
-      // What the vendor counted before it filtered the answer was output, seen or not.
+      // Tokens that the vendor counted before it filtered the answer were output, seen or not.
       isRefusal: this.#isFiltered && !output.hasOutput && (usage.outputTokens ?? 0) === 0,
       output,
       webSearches,

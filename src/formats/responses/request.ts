@@ -129,7 +129,7 @@ function hasFiles(container: JsonObject | undefined): boolean {
 function toolsOf(body: JsonObject): readonly JsonObject[] {
   const lists = [body['tools'], ...objectsIn(body['input']).map((item) => item['tools'])]
   const tools = lists.flatMap(objectsIn)
-  // The loop reaches what it adds: a namespace can have another one.
+  // The loop reaches its own additions: a namespace can have another one.
   for (const tool of tools) for (const inner of objectsIn(tool['tools'])) tools.push(inner)
   return tools
 }

@@ -1,6 +1,6 @@
 /**
  * The operations on a stored response: read it, read its input, cancel it, delete it. The gateway lets an
- * account reach its own ones only; here is what they look like on the wire.
+ * account reach its own ones only; this file has their form on the wire.
  */
 import { chatErrorEvent, classifyChat } from '../chat/errors.ts'
 import { openChatMeter } from '../chat/meter.ts'
@@ -31,7 +31,7 @@ function stored(
     findQueryFault,
     openMeter: openChatMeter,
     readAnswer: readStored,
-    // The gateway knows of the answer and the vendor does not: what it says of that is the client's.
+    // The gateway knows the answer and the vendor does not: its error is the client's.
     classify: (head, error) => (head.status === 404 ? 'client' : classifyChat(head, error)),
     errorEvent: chatErrorEvent,
   }

@@ -1,6 +1,6 @@
 /**
- * Starts what a gateway does beside requests: it follows changes of the store and of credential files, sends
- * alerts, audits the ledger and removes old exchanges, and records the sums of the day.
+ * Starts the work of a gateway beside requests: it follows changes of the store and of credential files,
+ * sends alerts, audits the ledger and removes old exchanges, and records the sums of the day.
  */
 import { readFileSync } from 'node:fs'
 import { utcDay } from '../../base/clock.ts'

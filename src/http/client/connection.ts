@@ -65,8 +65,8 @@ const keepAliveMarginMs = 2_000
 const tcpKeepAliveDelayMs = 30_000
 
 /**
- * All sockets read into the same memory: each read is processed before the next one begins, and what is kept
- * of it is copied. A buffer for each read would cost more than the copying.
+ * All sockets read into the same memory: each read is processed before the next one begins, and the part
+ * that is kept is copied. A buffer for each read would cost more than the copying.
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
 

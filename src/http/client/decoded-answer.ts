@@ -158,7 +158,7 @@ function withoutCoding({ rawHeaders }: UpstreamHead): string[] {
   return kept
 }
 
-/** Whether the end is missing shows in the content: what came before a cut must be passed on. */
+/** The content shows whether the end is missing: the part before a cut must be passed on. */
 const zlib = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
 const brotli = {
   flush: constants.BROTLI_OPERATION_FLUSH,

@@ -155,8 +155,8 @@ export class UpstreamPools implements Upstream {
 }
 
 /**
- * Returns why a channel must not connect to an address of its name. Who can change what a name leads to could
- * otherwise reach hosts behind the gateway with it, or read a credential that is sent in plain text.
+ * Returns why a channel must not connect to an address of its name. Otherwise anyone who can change the
+ * addresses of a name could reach hosts behind the gateway, or read a credential that is sent in plain text.
  */
 function addressFault(
   address: string,

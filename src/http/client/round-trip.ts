@@ -1,6 +1,6 @@
 /**
- * One exchange with a vendor as its caller sees it: passes on what the connection reads, keeps it while the
- * caller pauses, and ends in exactly one callback. It knows no socket and no framing.
+ * One exchange with a vendor as its caller sees it: passes on the bytes of the connection, keeps them while
+ * the caller pauses, and ends in exactly one callback. It knows no socket and no framing.
  */
 import { isNamed } from '../wire/field-syntax.ts'
 import type { ResponseHead } from '../wire/response-reader.ts'

@@ -1,5 +1,5 @@
 /**
- * Opens a tunnel through an HTTP proxy. Node's own client asks for it by CONNECT; what goes through it is TLS
+ * Opens a tunnel through an HTTP proxy. Node's own client asks for it by CONNECT; the tunnel carries TLS
  * to the vendor, so the proxy sees a name, a port and lengths. The proxy looks the vendor's name up.
  */
 import { request } from 'node:http'

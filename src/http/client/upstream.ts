@@ -45,8 +45,8 @@ export interface UpstreamReceiver {
   onHead(head: UpstreamHead): void
   /**
    * Returning false pauses reading until `call.resume()`. The receiver may keep the Buffer. If the vendor
-   * closes or breaks off while paused, what was already read still comes after `resume`, then the end or
-   * the failure; where nothing is left, the end or the failure comes at once.
+   * closes or breaks off while paused, the bytes that were read already still come after `resume`, then the
+   * end or the failure; where none are left, the end or the failure comes at once.
    */
   onData(chunk: Buffer): boolean
   /** The message is complete by its own framing: length, last chunk, or the connection's end. */

@@ -50,7 +50,7 @@ export class ClientAddresses {
     }
     let address = peerAddress
     for (const hop of hopsIn(rawHeaders, this.#options.header)) {
-      // What stands left of it may be a client's invention.
+      // The text left of it may be a client's invention.
       if (hop === undefined) return address
       address = hop
       if (!this.#isTrusted(hop)) return address

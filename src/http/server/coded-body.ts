@@ -72,9 +72,9 @@ const notDecoded: NotDecoded = { kind: 'not_decoded' }
 
 interface Opened {
   readonly decoder: Transform & { readonly bytesWritten: number }
-  /** What the decoder gets. */
+  /** The input of the decoder. */
   readonly content: Buffer
-  /** Whether the decoder has used all bytes, and what stands behind them fits. */
+  /** Whether the decoder has used all bytes, and the bytes behind them fit. */
   readonly isWhole: (usedBytes: number, body: Buffer) => boolean
 }
 

@@ -66,7 +66,7 @@ export class ServerConnection
   #response: ResponseWriter | undefined
   /** While idle: the client has received the last answer, and the keep-alive time runs. */
   #isReceived = true
-  /** What came with the current request is no request: this one is the last. */
+  /** The bytes behind the current request are no request: this one is the last. */
   #isLost = false
   /** Received while closing, or while lost. */
   #discardedBytes = 0
@@ -239,7 +239,7 @@ export class ServerConnection
   }
 
   /**
-   * What a client sends ahead is read later. If it cannot become a request, client and gateway disagree about
+   * Input that a client sends ahead is read later. If it cannot become a request, both sides disagree about
    * where requests begin: the request that came with it is answered, and the connection ends behind that.
    */
   #checkArrivedAhead(): void {

@@ -8,7 +8,7 @@ import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 
 /**
- * Adds to the answer, whatever it will be, what a browser checks before a page may read it. `origins` are
+ * Adds to any answer the headers that a browser checks before a page may read it. `origins` are
  * those of the pages, or `*` for all; `exposedHeaders` are those that a page may read.
  */
 export function allowOrigin(

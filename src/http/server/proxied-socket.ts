@@ -1,6 +1,6 @@
 /**
- * Reads the PROXY line that a trusted proxy sends in front of each connection, and puts back what follows
- * it. A connection without one, or with a malformed one, is refused: its client is unknown.
+ * Reads the PROXY line that a trusted proxy sends in front of each connection, and puts back the bytes
+ * behind it. A connection without one, or with a malformed one, is refused: its client is unknown.
  */
 import type { Socket } from 'node:net'
 import { unwatched, type Watchdog } from '../../base/watchdog.ts'

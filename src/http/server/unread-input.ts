@@ -74,7 +74,7 @@ export class UnreadInput {
     }
   }
 
-  /** Gives a body what belongs to it. */
+  /** Gives a body its bytes. */
   readInto(body: IncomingBody): void {
     this.#keepFrom(this.#bytes, body.push(this.#bytes, 0))
   }

@@ -1,6 +1,6 @@
 /**
  * The headers in which proxies say for whom they forward: addresses, the nearest hop first. Read from the
- * right, because each proxy adds on the right, and what stands left of a trusted proxy's word may be a
+ * right, because each proxy adds on the right, and the text left of a trusted proxy's word may be a
  * client's invention. Pure.
  */
 import { readAddress } from '../../base/ip-address.ts'

@@ -21,7 +21,7 @@ export interface RequestToWrite {
 /** Headers about framing: only the writer of a message sets them. */
 const framingNames = ['content-length', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
 const isAnswerFraming = nameTest(framingNames)
-/** In a request also those that would promise what the gateway does not do. */
+/** In a request also those that would promise things that the gateway does not do. */
 const isRequestFraming = nameTest([...framingNames, 'connection', 'expect', 'host', 'te'])
 
 const targetPattern = /^\/[!-~]*$/

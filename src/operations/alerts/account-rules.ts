@@ -198,7 +198,7 @@ function moneyOf({ balancePicos, creditLinePicos }: WatchedAccount): string {
     : `${balance} with its credit line of ${formatUsd(creditLinePicos)} USD`
 }
 
-/** A limit of an account, and what is used of it. */
+/** A limit of an account, and its used part. */
 interface AccountLimit {
   readonly kind: 'account.daily_limit_reached' | 'account.monthly_limit_reached'
   readonly name: 'day' | 'month'
@@ -306,7 +306,7 @@ function keyLimitReached(
   }
 }
 
-/** What was reached stays so until its period ends, the limit is raised, or a refund lowers what is used. */
+/** A reached limit stays so until its period ends, it is raised, or a refund lowers the used part. */
 function isUsedUp(
   now: {
     readonly used: Picos

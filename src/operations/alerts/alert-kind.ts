@@ -56,7 +56,7 @@ type Facts = Readonly<Record<string, string | number | null | readonly string[]>
 /** A condition that holds now. */
 export interface Finding {
   readonly kind: AlertKind
-  /** With the kind it identifies the condition: the id or name of what it is about; empty: everything. */
+  /** With the kind it identifies the condition: the id or name of its subject; empty: everything. */
   readonly subject: string
   /** Whose contact gets it too. */
   readonly accountId?: string

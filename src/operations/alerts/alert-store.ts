@@ -24,7 +24,7 @@ export async function insertAlert(transaction: Transaction, alert: Alert): Promi
   return inserted.length > 0
 }
 
-/** Returns what it is after the change; undefined where another node has changed its conditions since. */
+/** Returns the alert after the change; undefined where another node has changed its conditions since. */
 export async function saveConditions(
   transaction: Transaction,
   before: Alert,

@@ -1,7 +1,7 @@
 /**
  * The conditions of channels and models, from the states that running gateways publish, or do not. Pure.
- * What one gateway has switched off is one condition, however many gateways see it; so is a refused vendor
- * account for all models of its channel. What a model lacks belongs to the channel that should serve it. A
+ * A switch to off by one gateway is one condition, however many gateways see it; so is a refused vendor
+ * account for all models of its channel. A fault of a model belongs to the channel that should serve it. A
  * channel that an operator has disabled raises no alert.
  */
 import type { HealthLine } from '../../channels/health/health-line.ts'

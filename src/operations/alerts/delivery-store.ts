@@ -1,5 +1,5 @@
 /**
- * SQL of table alert_delivery, the outbox: one message to one target. Invariant: its id and what it says
+ * SQL of table alert_delivery, the outbox: one message to one target. Invariant: its id and text
  * never change, so that a receiver can recognise a repeat.
  */
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
@@ -8,7 +8,7 @@ import type { Notice } from './alert-kind.ts'
 export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 type DeliveryState = (typeof deliveryStates)[number]
 
-/** What is sent. */
+/** The parts of a message. */
 export interface Message {
   /** The receiver sees it as the id of the message. */
   readonly id: string
@@ -22,7 +22,7 @@ export interface Delivery extends Message {
   readonly state: DeliveryState
   readonly dueAtMs: number
   readonly attempts: number
-  /** What came of the last attempt, in words. */
+  /** The result of the last attempt, in words. */
   readonly outcome: string
   readonly endedAtMs: number | undefined
 }

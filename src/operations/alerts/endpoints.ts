@@ -1,4 +1,4 @@
-/** Endpoints of alerts: targets, what is firing, and the log of deliveries. */
+/** Endpoints of alerts: targets, firing alerts, and the log of deliveries. */
 import { alertDeliveries } from './log.ts'
 import { acknowledgeAlert, firingAlerts, snoozeAlert } from './firing.ts'
 import { createTarget, listAlertTargets, removeTarget, testTarget } from './targets.ts'

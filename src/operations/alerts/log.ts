@@ -18,7 +18,7 @@ const deliveryForm = z.strictObject({
   account_id: z.string().nullable(),
   state: z.enum(deliveryStates),
   attempts: z.int(),
-  /** What came of the last attempt. */
+  /** The result of the last attempt. */
   outcome: z.string(),
   created_at: moment,
   /** When it is sent next; null when it is over. */

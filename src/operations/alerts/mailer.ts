@@ -42,7 +42,7 @@ export function createMailer(server: MailServer): SendMail {
     port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
     secure: isTls,
     requireTLS: !isTls && !isLocal,
-    // A server that may do without TLS gains nothing from a certificate that nobody has signed.
+    // A server that may do without TLS gains nothing from a certificate without a known signer.
     ...(isLocal && { tls: { rejectUnauthorized: false } }),
     ...(user !== '' && { auth: { user, pass: server.password?.reveal() ?? '' } }),
     connectionTimeout: stepTimeoutMs,

@@ -1,5 +1,5 @@
 /**
- * What a message looks like in each format. Pure. Its content depends only on what the outbox has of it, so
+ * The form of a message in each format. Pure. Its content depends only on its row in the outbox, so
  * every attempt sends the same bytes.
  */
 import { createHmac } from 'node:crypto'

@@ -52,7 +52,7 @@ export class OutageWatch {
     this.#targets = targets
   }
 
-  /** Looks whether the store is out, and sends what is due; does not wait for receivers. */
+  /** Looks whether the store is out, and sends the messages that are due; does not wait for receivers. */
   look(): void {
     const { clock } = this.#parts.sending
     const nowMs = clock.monotonic()

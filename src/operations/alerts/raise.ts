@@ -39,11 +39,11 @@ import { contactAddress, listTargets, type AlertTarget } from './target-store.ts
 
 /** Targets that an installation may have. */
 export const targetsMax = 100
-/** Deliveries that may wait for one target; what comes on top of them is dropped, and the log shows it. */
+/** Deliveries that may wait for one target; further ones are dropped, and the log shows it. */
 const waitingMax = 1_000
 /** Alerts that fire at the same time. */
 const firingMax = 10_000
-/** What one transaction changes; the next round goes on. */
+/** Changes of one transaction; the next round makes the rest. */
 const changesPerRound = 500
 /** Titles in a message. */
 const includesMax = 20
@@ -59,14 +59,14 @@ export async function readConditions(database: Database): Promise<ReadonlyMap<st
 }
 
 export interface Observation {
-  /** The conditions of these kinds were looked at: what is not found does not hold. */
+  /** The conditions of these kinds were looked at: without a finding they do not hold. */
   readonly kinds: readonly AlertKind[]
   readonly findings: readonly Finding[]
 }
 
 export interface RaiseOptions {
   readonly database: Database
-  /** What the messages of an alert say, whether or not there are targets; on the node that found it. */
+  /** Gets the text of an alert's messages, with or without targets; on the node that found it. */
   readonly onNotice: (notice: Notice) => void
 }
 
@@ -148,7 +148,7 @@ function findChanges(
   })
 }
 
-/** Returns what there is to say; undefined also where another node was faster. */
+/** Returns the message to send; undefined also where another node was faster. */
 async function applyChange(
   transaction: Transaction,
   { cause, alert, begun, conditions: [worst, ...others] }: Change,
@@ -194,7 +194,7 @@ function changedAlert(
   }
 }
 
-// --- what is said of them ---------------------------------------------------------------------------
+// --- messages about them ----------------------------------------------------------------------------
 
 function noticeOf(
   { id, conditions: [worst, ...others], firstSeenAtMs }: Alert,
@@ -271,7 +271,7 @@ async function deliver(
     }
 }
 
-/** Empty: the address of the target. Undefined where there is nobody to write to. */
+/** Empty: the address of the target. Undefined without a recipient. */
 async function recipientOf(
   transaction: Transaction,
   { address }: AlertTarget,

@@ -40,7 +40,7 @@ export class AlertSender {
     this.#parts = parts
   }
 
-  /** Starts to send what is due, and does not wait for it. */
+  /** Starts to send the messages that are due, and does not wait for them. */
   async sendDue(targets: ReadonlyMap<string, AlertTarget>, nowMs: number): Promise<void> {
     const { database, onError, sending } = this.#parts
     this.#clockOffsetMs = nowMs - sending.clock.now()

@@ -1,7 +1,7 @@
 /**
  * Looks at the store and brings the alerts in line with it: states of channels every 5 s, accounts every
- * 15 s, backups every minute. One node at a time does it. Invariant: no request waits for it, and what it
- * reads at a time is bounded, whatever the number of accounts.
+ * 15 s, backups every minute. One node at a time does it. Invariant: no request waits for it, and each of its
+ * reads is bounded, whatever the number of accounts.
  */
 import { listLimitedKeys } from '../../access/key-store.ts'
 import { dayMs, hourMs, utcDay, utcMonth } from '../../base/clock.ts'

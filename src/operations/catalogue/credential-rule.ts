@@ -1,5 +1,5 @@
 /**
- * What a catalogue that comes over the network may do with credentials: it names only variables and files
+ * The rules for credentials in a catalogue that comes over the network: it names only variables and files
  * that the settings list, and a kept secret stays with its address. Otherwise an owner's token could send
  * secrets of the host anywhere.
  */

@@ -16,7 +16,7 @@ export type CatalogueFile =
       /** The valid entries; complete only where there are no mistakes. */
       readonly catalogue: Catalogue
       readonly mistakes: readonly Mistake[]
-      /** Where what a channel tells its vendor stands, by the channel. */
+      /** The place of each secret that a channel sends its vendor, by the channel. */
       readonly places: ReadonlyMap<string, Readonly<Record<SecretKey, Place>>>
     }
   /** The text is not a file that could be checked. */

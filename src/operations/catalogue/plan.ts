@@ -1,6 +1,6 @@
 /**
  * Plans what a reviewed file changes in the stored catalogue: rows to write and differences to show.
- * Pure; `catalogue.ts` carries the plan out. What the file does not name is retired; an entry that comes
+ * Pure; `catalogue.ts` carries the plan out. Entries that the file does not name are retired; one that comes
  * back is added again. The invariant: a difference never holds a secret.
  */
 import { z } from 'zod'
@@ -41,7 +41,7 @@ export const catalogueChangeForm = z.strictObject({
   changes: z.array(fieldChangeForm),
 })
 
-/** What a change of the catalogue came to. */
+/** The result of a change of the catalogue. */
 export const appliedKind = z.enum(['applied', 'unchanged', 'would_apply'])
 
 export type FieldChange = Answer<typeof fieldChangeForm>

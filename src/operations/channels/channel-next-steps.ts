@@ -1,5 +1,5 @@
 /**
- * What happens next to a model on a channel: what an operator has to do, and what the gateway does by itself
+ * The next steps of a model on a channel: those of an operator, and those that the gateway takes by itself,
  * and when. Pure.
  */
 import { z } from 'zod'

@@ -1,5 +1,5 @@
 /**
- * What the requests of each model on a channel come to: the last minutes as all running gateways count them,
+ * Sums of the requests of each model on a channel: the last minutes as all running gateways count them,
  * and today with its cost. The cost of one listing depends on the places and on today's rows, not on the
  * number of requests.
  */
@@ -56,7 +56,7 @@ export interface Traffic {
   readonly checks: ReadonlyMap<string, CheckSum>
 }
 
-/** Reads what a day (UTC) has so far. */
+/** Reads the sums of a day (UTC) so far. */
 export async function readTraffic(snapshot: Queryable, nowMs: number): Promise<Traffic> {
   const day = utcDay(nowMs)
   const today = await readDayTraffic(snapshot, day)

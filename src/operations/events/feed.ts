@@ -1,6 +1,6 @@
 /**
- * The live feed: tells its listeners which lists have changed, whoever has changed them. One round a second
- * serves all listeners of this process; while nobody listens, nothing is read. Invariant: a listener that
+ * The live feed: tells its listeners which lists have changed, by any program. One round a second
+ * serves all listeners of this process; without listeners nothing is read. Invariant: a listener that
  * may no longer listen is ended within two rounds.
  */
 import { every, type Clock, type Timer } from '../../base/clock.ts'

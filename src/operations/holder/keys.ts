@@ -12,7 +12,7 @@ import { pageFields, pageOf } from '../paging.ts'
 import { budgetsForm, viewBudgets } from './budget.ts'
 import { holderRead } from './holder-read.ts'
 
-/** What a holder sees of what an operator sees: parsing leaves out every other field. */
+/** The fields of an operator's view that a holder sees: parsing leaves out every other one. */
 const shownForm = z.object(keyForm.shape).pick({
   id: true,
   name: true,

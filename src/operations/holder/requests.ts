@@ -57,7 +57,7 @@ const requestsInput = z.strictObject({
 
 const shown = requestInFullForm.shape
 
-/** What a holder sees of what an operator sees: parsing leaves out every other field. */
+/** The fields of an operator's view that a holder sees: parsing leaves out every other one. */
 const holderRequestForm = z.object({
   id: shown.id,
   vendor_request_id: shown.vendor_request_id,

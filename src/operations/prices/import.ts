@@ -1,7 +1,7 @@
 /**
- * Imports prices from the community's list for models of the catalogue, and fills in what it knows of them
- * besides. Every price is checked before one is written. The invariant: a version that is or was in force
- * never changes, and what the list does not say (other tiers, speeds, regions) stays.
+ * Imports prices from the community's list for models of the catalogue, and fills in its other facts about
+ * them. Every price is checked before one is written. The invariant: a version that is or was in force
+ * never changes, and prices that the list does not have (other tiers, speeds, regions) stay.
  */
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'

@@ -39,7 +39,7 @@ const modelForm = z.strictObject({
    * cost of no model.
    */
   model: z.string().nullable().meta({ description: 'Null for a cost of no model.' }),
-  /** The same one by one; empty for what the gateway has no model for. */
+  /** The same one by one; empty where the gateway has no such model. */
   models: z.array(z.string()),
   vendor_models: z.array(z.string()),
   counts: z.array(countForm),

@@ -1,7 +1,7 @@
 /**
- * A vendor's own counts and costs by model, read from its exports: the columns of its console's CSV files,
- * of its usage and cost API, and the gateway's own price classes. Pure. What it does not compare is named
- * and never skipped silently.
+ * A vendor's own counts and costs by model, read from its exports: the columns of its console's CSV files, of
+ * its usage and cost API, and the gateway's own price classes. Pure. Columns that it does not compare are
+ * named and never skipped silently.
  */
 import { addPicos, parseUsd, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import { usageClasses, type UsageClass } from '../../metering/usage.ts'
@@ -66,7 +66,7 @@ const modelColumns: readonly string[] = ['model', 'model_version', 'line_item']
 const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value', 'amount_value']
 const currencyColumns: readonly string[] = ['currency', 'amount.currency', 'amount_currency']
 
-/** Columns that say of what a row is or what it costs: they are no counts to compare. */
+/** Columns that describe a row or have its cost: they are no counts to compare. */
 const describingColumns: ReadonlySet<string> = new Set([
   ...timeColumns,
   ...modelColumns,
@@ -83,7 +83,7 @@ interface VendorCounts {
   readonly model: string
   /** By the name of the count; `requests` is one. */
   readonly byName: ReadonlyMap<string, number>
-  /** What the vendor bills; undefined where it does not say. */
+  /** The vendor's bill; undefined where it does not say. */
   readonly costPicos: Picos | undefined
 }
 
@@ -200,7 +200,7 @@ function countNameOf(name: string, isOrganization: boolean): string | undefined 
 
 /**
  * Cost exports show names for people: `Claude Haiku 4.5` is the id `claude-haiku-4-5`. A line item is a model
- * with a part of its bill (`gpt-5-mini, input`), or what belongs to no model (`Text tokens`).
+ * with a part of its bill (`gpt-5-mini, input`), or a cost that belongs to no model (`Text tokens`).
  */
 function modelOf(fields: VendorRow['fields']): string {
   const column = modelColumns.find((one) => typeof fields[one] === 'string' && fields[one] !== '')

@@ -1,6 +1,6 @@
 /**
- * Explains a recorded request in words: what each attempt came to and whom that blames, and why the account
- * paid what it paid. Pure. The facts are those that the relay has recorded; nothing is judged again.
+ * Explains a recorded request in words: the outcome of each attempt and whom it blames, and the reasons of
+ * the charge. Pure. The facts are those that the relay has recorded; nothing is judged again.
  */
 import { outcomeFacts, type Blamed } from '../../channels/health/health-event.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * The request log: what became of each request of a known caller, charged or refused. It reads what the
- * gateways have recorded, of all nodes on the store; it holds no content of requests.
+ * The request log: the result of each request of a known caller, charged or refused. It reads the records
+ * of all nodes on the store; it holds no content of requests.
  */
 import { z } from 'zod'
 import { findKey, findKeyNames } from '../../access/key-store.ts'

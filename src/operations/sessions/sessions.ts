@@ -1,7 +1,7 @@
 /**
  * Sessions of operators: begin, list, end, and links that begin one. Each acts for one admin token, and the
- * log of actions names that token. What a cookie or a link holds leaves this file once; the store keeps its
- * hash.
+ * log of actions names that token. The secret of a cookie or a link leaves this file once; the store keeps
+ * its hash.
  */
 import { z } from 'zod'
 import { findKey, listKeys, type KeyRow } from '../../access/key-store.ts'

@@ -1,5 +1,5 @@
 /**
- * Audits as operators run and read them. Each leaves a row: what it found, or why it could not run. The
+ * Audits as operators run and read them. Each leaves a row: its findings, or why it could not run. The
  * result does not depend on the row: a store that cannot be written can still be audited.
  */
 import { z } from 'zod'
@@ -69,7 +69,7 @@ export const showAuditRun = operation(
   },
 )
 
-/** An audit that has ended: with what it found, or with the error that kept it from running. */
+/** An audit that has ended: with its findings, or with the error that kept it from running. */
 export type EndedAudit = Pick<AuditRun, 'scope' | 'actor' | 'startedAtMs' | 'durationMs'> &
   ({ readonly audit: AuditView } | { readonly error: unknown })
 

@@ -112,7 +112,7 @@ CREATE TABLE entry (
 -- ids are ordered by time.
 CREATE INDEX entry_by_operator_of_account ON entry (account_id, sequence) WHERE kind <> 'charge';
 
--- One row per admitted exchange, charged or not: what a statement explains a charge with. A charge
+-- One row per admitted exchange, charged or not; by it a statement explains a charge. A charge
 -- belongs to the UTC day on which its exchange ended.
 --
 -- SQLite keeps row ids, on purpose: the wide rows are appended, and only the narrow keys are written at their
@@ -155,7 +155,7 @@ CREATE TABLE exchange (
 ) STRICT PARTITION BY RANGE (exchange_id);
 
 -- Exchanges of known callers that nothing is charged for: the gateway refused them before it held money, or
--- what they asked for is free. Without content. A flood has one row for many.
+-- their operation is free. Without content. A flood has one row for many.
 CREATE TABLE free_exchange (
   account_id TEXT COLLATE "C" NOT NULL,
   exchange_id TEXT COLLATE "C" NOT NULL, -- time-ordered
@@ -191,7 +191,7 @@ CREATE INDEX exchange_by_vendor_request ON exchange (vendor_request_id)
 CREATE INDEX free_exchange_by_vendor_request ON free_exchange (vendor_request_id)
   WHERE vendor_request_id IS NOT NULL;
 
--- What an account left early or got empty is summed up without its other requests.
+-- Sums up answers that an account left early or got empty, without its other requests.
 CREATE INDEX exchange_waived ON exchange (account_id, exchange_id) WHERE waived_picos > 0;
 
 -- Exchanges that ended before the newest `cut_ms` may be gone; written before the first of them goes.

@@ -11,7 +11,7 @@ CREATE TABLE stored_function (
 
 -- === Ledger ===
 
--- Takes what no month has a table for, so that a charge never fails for want of one.
+-- Takes exchanges of months without a table, so that a charge never fails for lack of one.
 CREATE TABLE exchange_default PARTITION OF exchange DEFAULT;
 
 -- Moves with each statement that records requests: so gateways notice new ones. No transaction waits for

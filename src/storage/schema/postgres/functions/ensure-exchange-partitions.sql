@@ -1,7 +1,7 @@
--- Gives every month from the one of p_from_ms to the one of p_to_ms a partition, moving what the
--- default one has taken in for it. Idempotent. The default one must be free for that, and everybody who
--- comes while it is waited for waits as well, charges too: where somebody reads it, as a dump does for
--- long, no partition is made now, and the next call tries again.
+-- Gives every month from the one of p_from_ms to the one of p_to_ms a partition, and moves the rows that the
+-- default one has taken for it. Idempotent. The default one must be locked for that, and while a call waits
+-- for the lock, all later ones wait, charges too: so where a transaction reads it, as a dump does for long,
+-- no partition is made now, and the next call tries again.
 CREATE OR REPLACE FUNCTION ensure_exchange_partitions(p_from_ms BIGINT, p_to_ms BIGINT) RETURNS VOID
 LANGUAGE plpgsql SET lock_timeout = '50ms' AS $$
 DECLARE

@@ -1,6 +1,6 @@
 -- Settles ended exchanges, if any, then admits or refuses a batch of requests, in one statement and one
 -- commit. Account rows are locked in the order of their ids, so no two batches wait for each other;
--- everything is decided after the locks are held, so it is what the batch before has left. Rows with the
+-- everything is decided after the locks are held, by the state that the batch before has left. Rows with the
 -- outcome `withheld` have the place of an ended record; a row `lease_lost` means that nothing is decided.
 CREATE OR REPLACE FUNCTION place_requests(
   p_now_ms BIGINT,
