@@ -92,7 +92,7 @@ export async function saveKeyUses(
     )
 }
 
-/** What an operator may change of a key. */
+/** The fields of a key that an operator may change. */
 export type KeyChanges = Pick<
   KeyRow,
   'name' | 'allowedModels' | 'ipRanges' | 'limits' | 'expiresAtMs'
@@ -186,7 +186,7 @@ export async function findKeyBySecretHash(
   return rows[0] === undefined ? undefined : readKey(rows[0])
 }
 
-/** Finds what a request needs of the key with this secret and of its account. */
+/** Finds the facts of the key with this secret, and of its account, that a request needs. */
 export async function findKnownKey(
   queryable: Queryable,
   secretHash: string,
@@ -291,7 +291,7 @@ export async function readKeyNames(
   )
 }
 
-/** Reads what the keys of an account are called by id. */
+/** Reads the names of an account's keys, by id. */
 export async function readNamesOfKeys(
   queryable: Queryable,
   accountId: string,

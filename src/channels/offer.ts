@@ -1,4 +1,4 @@
-/** What a model offers: what the catalogue names, as far as the model's prices allow it. */
+/** The operations that a model offers: those of the catalogue, as far as the model's prices allow them. */
 import { invariant } from '../base/errors.ts'
 import {
   modelOperations,

@@ -26,7 +26,7 @@ export type BrokenClass =
 export type OutcomeClass =
   'answered' | 'client_left' | 'cut' | 'stale' | UpstreamFault | BrokenClass
 
-/** What follows, in the words of docs/architecture.md; `relay/verdict.ts` knows the conditions. */
+/** The next step, in the words of docs/architecture.md; `relay/verdict.ts` knows the conditions. */
 export const plans = {
   commit: 'the client gets it, unchanged',
   other_model: 'a channel with another vendor-side model, once; else the client gets it',
@@ -42,7 +42,7 @@ export const plans = {
 export interface OutcomeRow {
   /** When an attempt has this class, for docs/architecture.md. */
   readonly examples: string
-  /** Tells an operator what happened. */
+  /** Describes the event to an operator. */
   readonly meaning: string
   readonly next: keyof typeof plans
   /** What the channel's health learns, before the commit point; see `healthOf`. */

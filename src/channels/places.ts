@@ -1,6 +1,6 @@
 /**
  * The names under which health knows the models of a channel. A model that is asked for in another format
- * than that of its vendor has a second place beside the usual one: what works or fails there says nothing
+ * than that of its vendor has a second place beside the usual one: its successes and failures say nothing
  * about the other. Pure. No id of a model has a space.
  */
 import type { FormatName } from '../formats/format.ts'

@@ -1,6 +1,6 @@
 /**
  * The door from an exchange to the channels of its model: which channel to try next, how long it may
- * take, and what became of the attempt. It knows no bytes, no client and no money. Invariant: every
+ * take, and the result of the attempt. It knows no bytes, no client and no money. Invariant: every
  * lease is one running attempt on its channel and ends exactly once.
  */
 import type { Clock } from '../base/clock.ts'

@@ -16,7 +16,7 @@ export const waitNames = ['head', 'output'] as const
 
 export type WaitName = (typeof waitNames)[number]
 
-/** What the answers of a channel have shown about one wait. */
+/** The facts about one wait that the answers of a channel have shown. */
 export interface KnownWait {
   readonly answers: number
   /** 0 where nothing is known. */

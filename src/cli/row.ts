@@ -55,7 +55,7 @@ export function plainRow(row: Words & { readonly work: Work }): CommandRow {
   return { ...row, prepare: () => row.work }
 }
 
-/** What a command says beside its endpoint. */
+/** The facts of a command beside its endpoint. */
 interface Hints extends Omit<Words, 'text'> {
   /** The summary of the endpoint without this. */
   readonly text?: string

@@ -35,7 +35,7 @@ const depthMax = 512
 const elementsMax = 50_000
 
 interface Container {
-  /** Undefined where nothing of it is kept. */
+  /** Undefined where no part of it is kept. */
   readonly value: Record<string, unknown> | unknown[] | undefined
   readonly isArray: boolean
   /** The name of the member that is being read, where it is wanted. */

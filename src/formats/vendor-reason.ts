@@ -14,7 +14,7 @@ export interface VendorReason {
 
 const plainWord = /^[\w.[\]-]{1,64}$/
 
-/** Returns undefined where nothing of the error can be kept. */
+/** Returns undefined where no part of the error can be kept. */
 export function reasonOf({ type, code, param }: VendorError): VendorReason | undefined {
   const reason = {
     type: keptWord(type),

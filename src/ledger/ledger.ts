@@ -104,7 +104,7 @@ export interface AttemptRecord {
   readonly channel: string
   /** The vendor's status; null where no answer came. */
   readonly status: number | null
-  /** What became of it, as `channels/outcomes.ts` names it. */
+  /** Its outcome, as `channels/outcomes.ts` names it. */
   readonly class: string
   /** From the start of the request to that of the attempt. */
   readonly startedMs: number
@@ -163,7 +163,7 @@ export interface ExchangeRecord {
   readonly ownCostPicos: Picos
   /** False where a charged answer came from a channel without cost prices; the cost is then zero here. */
   readonly isOwnCostKnown: boolean
-  /** The likely cost of an exchange that came to nothing and is free for that. Absent = none. */
+  /** The likely cost of an exchange without a result, which is free for that. Absent = none. */
   readonly waivedPicos?: Picos | undefined
   /** What later requests of the account may name of the answer. Absent = nothing. */
   readonly made?: MadeStates | undefined

@@ -21,7 +21,7 @@ type Rest = readonly [
 type StoredAttempt =
   Rest | readonly [channel: string, status: number | null, attemptClass: string, ...Rest]
 
-/** What the row of the exchange says of the answer. */
+/** The facts of the answer in the row of the exchange. */
 export interface Delivered {
   readonly channel: string | undefined
   readonly status: number

@@ -23,7 +23,7 @@ interface CostFacts extends Omit<ChargeFacts, 'multiplierPpm'> {
 
 export interface OwnCost {
   readonly amountPicos: Picos
-  /** False where a part was priced at list price, for want of a cost price: then it is an estimate. */
+  /** False where a part was priced at list price, without a cost price: then it is an estimate. */
   readonly isKnown: boolean
 }
 

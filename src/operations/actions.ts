@@ -44,7 +44,7 @@ export async function recordAction(
   )
 }
 
-/** Returns what one actor has done, oldest first. */
+/** Returns the actions of one actor, oldest first. */
 export async function listActionsBy(
   queryable: Queryable,
   actor: string,

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-/** What an answer of this form holds. */
+/** The type of an answer of this form. */
 export type Answer<Form extends z.ZodType> = ReadonlyDeep<z.output<Form>>
 
 type ReadonlyDeep<Value> = Value extends object

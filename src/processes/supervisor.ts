@@ -56,7 +56,7 @@ class Supervisor {
   #isStarting = true
   #isReplacing = false
   #isStopping = false
-  /** What the processes that have ended have counted. */
+  /** The counts of the processes that have ended. */
   #ended: Promise<MetricsReport> = Promise.resolve([])
 
   constructor(options: SupervisorOptions & { readonly launch: Launch }) {

@@ -17,7 +17,7 @@ import type { AttemptNotes } from './stages.ts'
 type Streaming = Extract<AttemptOutcome, { kind: 'streaming' }>
 type Whole = Extract<AttemptOutcome, { kind: 'whole' }>
 
-/** What the client will see; nothing of it has been written yet. */
+/** The answer for the client; no part of it has been written yet. */
 export type Answered = Shown & {
   readonly notes: AttemptNotes
   /** Monotonic time by which the whole exchange must have ended. */
@@ -49,7 +49,7 @@ interface PassedError {
   readonly isClientFault: boolean
 }
 
-/** An attempt that has come to something. */
+/** An attempt with an outcome. */
 export interface EndedAttempt {
   readonly lease: Lease
   readonly outcome: AttemptOutcome

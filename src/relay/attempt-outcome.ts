@@ -108,7 +108,7 @@ export function isGood({ status }: UpstreamHead): boolean {
   return status >= 200 && status <= 299
 }
 
-/** What reading an answer depends on beside its bytes. */
+/** The facts beside its bytes that an answer is read by. */
 export interface AnswerContext {
   readonly head: UpstreamHead
   readonly format: Format

@@ -324,7 +324,7 @@ const classOfEnding: Readonly<Record<Ending, OutcomeClass>> = {
   completed: 'answered',
   client_left: 'client_left',
   upstream_cut: 'cut',
-  // Or its deadline has passed; neither blames anybody.
+  // Or its deadline has passed; neither is a fault.
   gateway_cut: 'shutdown',
   refused: 'client',
   failed: 'cut',

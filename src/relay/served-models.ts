@@ -55,7 +55,7 @@ function otherVendor(caller: Caller, name: string): string | undefined {
   return `It is a model of /${owner.name}: the base address ends in "${base}" for most clients of the ${owner.format} format. `
 }
 
-/** Each comparison takes time, and everybody with a key may ask. */
+/** Each comparison takes time, and every holder of a key may ask. */
 const comparedMax = 300
 
 function nearest(caller: Caller, name: string): string | undefined {

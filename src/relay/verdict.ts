@@ -53,7 +53,7 @@ export function judge(outcome: AttemptOutcome, context: VerdictContext): Verdict
 /** A refusal names a field at its beginning; the rest quotes the client. */
 const searchedBytesMax = 1_048_576
 
-/** Some vendors refuse the whole request for it. It may also be the client whom the vendor quotes. */
+/** Some vendors refuse the whole request for it. The vendor may also quote the client. */
 function refusesAddition(outcome: AttemptOutcome, { addedField }: VerdictContext): boolean {
   if (addedField === undefined || outcome.kind !== 'vendor_error') return false
   const isRefused = outcome.class === 'client' || outcome.class === 'model_dependent'

@@ -165,7 +165,7 @@ export interface SealPlace {
 
 export type Unsealed =
   | { readonly kind: 'unsealed'; readonly secret: Secret }
-  /** `reason` is for an operator and has nothing of the secret. */
+  /** `reason` is for an operator and has no part of the secret. */
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 const prefix = 'sealed:'

@@ -44,7 +44,7 @@ export interface ExchangeEnd {
   readonly firstEventMs?: number | undefined
   readonly costUsd?: number
   readonly vendorRequestId?: string | undefined
-  /** What became of the attempt that was still running, such as a stream. */
+  /** The result of the attempt that was still running, such as a stream. */
   readonly lastAttempt?: AttemptEnd | undefined
 }
 

@@ -106,7 +106,7 @@ function addProbes(app: Hono<Environment>, { isReady }: AdminParts): void {
   for (const path of ['/livez', '/readyz']) refuseOtherMethods(app, path, ['GET', 'HEAD'])
 }
 
-/** Open to everyone who reaches the listener: a browser sends no token, and they hold no facts of a store. */
+/** Open to all who reach the listener: a browser sends no token, and they hold no facts of a store. */
 function addReference(app: Hono<Environment>): void {
   let built: ReturnType<typeof buildDocument> | undefined
   const document = (): ReturnType<typeof buildDocument> => (built ??= buildDocument())

@@ -22,7 +22,7 @@ export interface Exchange {
 const vary = ['vary', 'authorization, x-api-key, api-key']
 /** A connection keeps as much of any answer. */
 export const smallBytesMax = 65_536
-/** What an answer in pieces keeps in memory at most: one page of the store and some pieces. */
+/** The most that an answer in pieces keeps in memory: one page of the store and some pieces. */
 const streamBytes = 1_048_576
 
 /**

@@ -291,7 +291,7 @@ export const channelFields = {
     "The usual times to the first event of a model's streams of any size, in place of learned ones: `{ large-1: { p50: 800ms, p95: 2s } }`.",
     { fallback: 'learned' },
   ),
-  /** What the operator pays here; undefined = not known. */
+  /** The operator's prices here; undefined = not known. */
   cost: field(
     'cost',
     cost,

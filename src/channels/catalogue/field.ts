@@ -8,9 +8,9 @@ import type { Row, SqlValue } from '../../storage/database.ts'
 
 /** How the values of a field are written in the file. Only `schema` knows those that are undefined. */
 interface Written<Value> {
-  /** Reads what the file has. */
+  /** Reads the value of the file. */
   readonly schema: z.ZodType<Value>
-  /** Returns what the file has. */
+  /** Returns the value of the file. */
   print(value: Value): unknown
   /** Set where an export leaves some values out: the entry means the same without them. */
   isLeftOut?(value: Value): boolean
@@ -27,16 +27,16 @@ export interface Kind<Value, Shown extends z.ZodType = z.ZodType> extends Writte
   read(stored: SqlValue): Value
   /** Set where the printed value as text would not do in a list of differences. */
   describe?(value: Value): string | undefined
-  /** What the lists of the admin API show. */
+  /** The value in the lists of the admin API. */
   readonly shown: Shown
-  /** Set where they do not show what the file has. */
+  /** Set where they do not show the value of the file. */
   show?(value: Value): unknown
 }
 
 /** A field of the file. Only a `Field` is stored in one column. */
 export interface WrittenField<Value = unknown> extends Written<Value> {
   readonly key: string
-  /** What it means to an operator, as Markdown. */
+  /** Its meaning to an operator, as Markdown. */
   readonly meaning: string
 }
 

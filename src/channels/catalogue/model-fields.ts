@@ -85,7 +85,7 @@ export const modelFields = {
     '`true` for a model that may be silent for minutes in the middle of an answer. The gateway then waits for up to 10 minutes, or for `idle_timeout` where that is longer. `price import` fills it.',
     { fallback: 'the stored value, else `false`' },
   ),
-  /** What it offers; absent = all that its prices allow. */
+  /** Its operations; absent = all that its prices allow. */
   operations: field(
     'operations',
     optional(words(modelOperations, 'must name at least one operation')),

@@ -62,7 +62,7 @@ export interface AttemptEnd {
 }
 
 interface AttemptKind {
-  /** What the time to the first event depends on; absent where it is not measured. */
+  /** The facts that decide the time to the first event; absent where it is not measured. */
   readonly traits?: LatencyTraits
   readonly isProbe?: boolean
   /** The body does. */
@@ -310,7 +310,7 @@ export class HealthBook implements ChannelFacts {
       )
   }
 
-  /** What a restart needs. */
+  /** The state that a restart needs. */
   save(): readonly SavedHealth[] {
     const { clock } = this.#options
     const now = clock.monotonic()
@@ -321,7 +321,7 @@ export class HealthBook implements ChannelFacts {
     )
   }
 
-  /** Resumes what an earlier process saved, after the first `follow`. */
+  /** Resumes the state that an earlier process saved, after the first `follow`. */
   restore(saved: readonly SavedHealth[]): void {
     const { clock } = this.#options
     const moment = { now: clock.monotonic(), wallMs: clock.now() }

@@ -1,5 +1,5 @@
 /**
- * What a restart needs to know about channels, and the SQL for table `channel_health` that keeps it: plain
+ * The state of channels that a restart needs, and the SQL for table `channel_health` that keeps it: plain
  * JSON without monotonic times, which mean nothing to the next process. Invariant: a channel that was off,
  * on trial or on the ramp resumes on trial, never on; learned times are kept.
  */

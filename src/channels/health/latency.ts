@@ -7,7 +7,7 @@ import type { Channel } from '../channel.ts'
 import { isTrusted, learnValues, type Baseline, type Quantiles } from './latency-baseline.ts'
 import { sampleCount, toleratedShare, waitMaxMs } from './timing.ts'
 
-/** What the time of a request depends on: its form, the size of its input, and whether it reasons. */
+/** The facts that decide the time of a request: its form, the size of its input, and whether it reasons. */
 export interface LatencyTraits {
   readonly isStream: boolean
   readonly inputTokens: number

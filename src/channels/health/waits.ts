@@ -1,7 +1,7 @@
 /**
- * What the answers of one model on one channel have shown about its silences: the longest wait for a head and
- * for a first output. Plain data that the book keeps for requests that ask for
- * reasoning and for others, apart. Only answers teach it; a hang never does.
+ * Facts from the answers of one model on one channel about its silences: the longest wait for a head and for
+ * a first output. Plain data that the book keeps for requests that ask for reasoning and for others, apart.
+ * Only answers teach it; a hang never does.
  */
 import { dayMs, hourMs } from '../../base/clock.ts'
 import { learnedFactor, waitNames, type KnownWait, type WaitName } from '../silence.ts'

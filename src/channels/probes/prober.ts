@@ -58,7 +58,7 @@ export class Prober {
 
   /**
    * Checks one model at once, because an operator requests it. Where probes are sent, it is one of them;
-   * otherwise health learns nothing of it. Undefined where the catalogue has no such model.
+   * otherwise health does not learn it. Undefined where the catalogue has no such model.
    */
   async checkNow(place: HealthPlace): Promise<CheckResult | undefined> {
     const { vendors, channels } = this.#parts.snapshot()

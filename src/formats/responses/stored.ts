@@ -49,7 +49,7 @@ function findQueryFault(query: string): RequestFault | undefined {
 
 const brace = '{'.charCodeAt(0)
 
-/** Nothing of it is billed, and it can be large: it is not parsed. */
+/** It is not billed, and can be large: it is not parsed. */
 function readStored(body: Buffer): AnswerReading {
   const first = body.find((byte) => !/\s/.test(String.fromCharCode(byte)))
   return first === brace ? storedAnswer : { kind: 'not_the_format' }

@@ -1,5 +1,5 @@
 /**
- * Sets the gauges of a gateway: those that are read when somebody asks for metrics, and those of balances,
+ * Sets the gauges of a gateway: those that are read with each question for metrics, and those of balances,
  * which come with each round of the alerts.
  */
 import { usdNumber } from '../../base/money.ts'

@@ -371,7 +371,7 @@ function slicesOf(piece: Buffer): Buffer[] {
 }
 
 /**
- * Codes that reject the certificate, which stay until somebody acts. They have no common prefix; these are
+ * Codes that reject the certificate, which stay until an operator acts. They have no common prefix; these are
  * the beginnings of all of OpenSSL's names. Any other failed handshake is a failed connection.
  */
 const certificateCode =

@@ -1,5 +1,5 @@
 /**
- * Sends one POST to an address that an operator has given, and reads nothing of the answer but its head.
+ * Sends one POST to an address that an operator has given, and reads only the head of the answer.
  * Node's own client does it: the rules below need the moment at which the socket connects, which its
  * `lookup` option is. Invariant: no connection is opened to an address that is not allowed, whatever a name
  * resolves to at that moment; no redirect is followed; no attempt lasts longer than its time limit.

@@ -44,7 +44,7 @@ export function requestHead(request: RequestToWrite): string | undefined {
   return text + '\r\n'
 }
 
-/** Vendors send a status that no standard names; n8n shows nothing of an error but its reason phrase. */
+/** Vendors send a status that no standard names; n8n shows only the reason phrase of an error. */
 const reasons: Readonly<Record<number, string | undefined>> = { ...STATUS_CODES, 529: 'Overloaded' }
 const statusLines = new Map<number, string>()
 

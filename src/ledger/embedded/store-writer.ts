@@ -22,7 +22,7 @@ export class StoreWriter {
     this.#booking = new Booking(connection)
   }
 
-  /** Handles one message and returns the answer; a batch is durable by then, or nothing of it is booked. */
+  /** Handles one message and returns the answer; a batch is durable by then, or no part of it is booked. */
   handle(message: ToWriter): FromWriter | Promise<FromWriter> {
     switch (message.kind) {
       case 'settle':

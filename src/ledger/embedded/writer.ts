@@ -1,6 +1,6 @@
 /**
  * The ledger's side of the writer thread: sends batches and questions to it and passes on its
- * answers, in their order. Knows nothing of balances, and does not decide when to commit.
+ * answers, in their order. Knows no balances, and does not decide when to commit.
  *
  *     starting ──▶ running ── disk, file or thread fails ──▶ dead    (final; the process ends)
  */

@@ -64,7 +64,7 @@ export interface Finding {
   readonly channel?: string
   /** One line. */
   readonly title: string
-  /** What it means, and what to do. */
+  /** Its meaning, and what to do. */
   readonly text: string
   readonly facts: Facts
 }
@@ -101,7 +101,7 @@ export interface Acknowledgement {
 /** Firing: a condition began; resolved: it is over. */
 export type AlertEvent = 'firing' | 'resolved'
 
-/** What the message of an alert says, the same to every target. */
+/** The content of an alert's message, the same to every target. */
 export interface Notice {
   readonly alertId: string
   readonly event: AlertEvent

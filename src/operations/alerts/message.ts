@@ -106,7 +106,7 @@ function holderText({ kind, facts }: Finding): string {
   )
 }
 
-/** What follows the title. */
+/** The text below the title. */
 function textsOf({ event, condition, includes }: Notice): readonly string[] {
   const isOver = event === 'resolved'
   return [

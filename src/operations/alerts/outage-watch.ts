@@ -1,7 +1,7 @@
 /**
  * Tells of an outage of the store itself: from memory, straight to the targets as last known, because the
  * outbox is in the store. Each node tells of its own. Retried until the receiver takes it or the process
- * ends; the end of the outage is told to those who learnt of it.
+ * ends; the targets that got it also get the end of the outage.
  */
 import type { Random } from '../../base/random.ts'
 import { newId } from '../../base/id.ts'

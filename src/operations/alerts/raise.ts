@@ -194,7 +194,7 @@ function changedAlert(
   }
 }
 
-// --- messages about them ----------------------------------------------------------------------------
+// --- messages about them --------------------------------------------------------------------------
 
 function noticeOf(
   { id, conditions: [worst, ...others], firstSeenAtMs }: Alert,

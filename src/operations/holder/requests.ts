@@ -1,4 +1,4 @@
-/** The requests of an account as its holder sees them: what became of each, its tokens and its cost. */
+/** The requests of an account as its holder sees them: the result of each, its tokens and its cost. */
 import { z } from 'zod'
 import { findKeyNames } from '../../access/key-store.ts'
 import { formatUsd, subtractPicos, usdNumber, zeroPicos } from '../../base/money.ts'

@@ -1,5 +1,5 @@
 /**
- * What a key looks like, in the same words for everybody: to operators, in their log, and to the holder of
+ * The view of a key, with the same words for all: to operators, in their log, and to the holder of
  * its account, who sees less of it (operations/holder/keys.ts). It has the head of a secret and never more.
  */
 import { z } from 'zod'
@@ -76,7 +76,7 @@ export function describeKey(key: KeyRow, nowMs: number) {
   }
 }
 
-/** What an operator may change. */
+/** The fields that an operator may change. */
 export function describeSettings(key: KeyRow) {
   return {
     name: key.name,

@@ -1,4 +1,4 @@
-/** What an audit of the ledger has found, as operators see it. */
+/** The findings of an audit of the ledger, as operators see them. */
 import { z } from 'zod'
 import { moment, type Answer } from '../answer-forms.ts'
 
@@ -55,5 +55,5 @@ export type AuditRunView = Answer<typeof auditForm>
 type AuditRunInFull = Answer<typeof auditInFullForm>
 export type AuditDone = Answer<typeof auditDoneForm>
 
-/** What it has found. */
+/** Its findings. */
 export type AuditView = Pick<AuditRunInFull, 'clean' | 'exchanges_from' | 'counts' | 'differences'>

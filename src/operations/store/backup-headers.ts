@@ -2,7 +2,7 @@
 
 export const takenAtHeader = 'x-turnpike-taken-at'
 
-/** `passed` or `failed`: what the audit of the copy has found. */
+/** `passed` or `failed`: the result of the copy's audit. */
 export const auditHeader = 'x-turnpike-audit'
 
 /** Prints the value of `Repr-Digest` (RFC 9530) for a SHA-256 in base64. */

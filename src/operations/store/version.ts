@@ -1,4 +1,4 @@
-/** What runs here: the program's version and commit, its Node, and the schema of the store. */
+/** The running program: its version and commit, its Node, and the schema of the store. */
 import { z } from 'zod'
 import { thisBuild } from '../../base/build.ts'
 import { schemaVersion } from '../../storage/migrate.ts'

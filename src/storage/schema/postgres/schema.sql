@@ -50,7 +50,7 @@ CREATE TABLE hold (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX hold_by_boot ON hold (boot);
 
--- Holds whose node died: what became of each exchange is unknown, and nothing was charged for it.
+-- Holds whose node died: the end of each exchange is unknown, and nothing was charged for it.
 CREATE TABLE expired_hold (
   account_id TEXT COLLATE "C" NOT NULL,
   exchange_id TEXT COLLATE "C" NOT NULL,
