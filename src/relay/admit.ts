@@ -1,9 +1,8 @@
 /**
- * Decides whether an exchange may start. Before its body is read, it refuses for reasons that no body could
- * change: an allowance that is used up, no money at all. Then the hold, placed before anything is sent: the
- * ledger checks the highest plausible cost of the exchange against balance and limits, and holds it, in one
- * step. No hold, no upstream call: only a free operation has none. It has a separate allowance, and is not
- * charged.
+ * Decides whether an exchange may start. Before its body is read, only facts count that no body could change: an
+ * allowance that is used up, no money at all. Then the hold, placed before anything is sent: the ledger
+ * checks the highest plausible cost against balance and limits, and holds it, in one step. No hold, no
+ * upstream call: only a free operation has none. It has a separate allowance, and is not charged.
  */
 import { nextUtcMidnight, nextUtcMonth } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'

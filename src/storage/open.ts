@@ -26,9 +26,8 @@ export async function openStore(text: string): Promise<Database> {
 
 /**
  * Brings the schema of the store at `text` up to date. Throws `operations.conflict` where a migration is due
- * and a gateway serves an embedded store: it would go on without the work that the new schema needs of
- * it. On PostgreSQL the functions of the schema do this work, for callers of any version. Tests bring a schema
- * `folder`.
+ * and a gateway serves an embedded store: it would not do the work that the new schema needs. On
+ * PostgreSQL the schema's functions do it for callers of any version. Tests bring a schema `folder`.
  */
 export async function bringUpToDate(
   text: string,
