@@ -114,7 +114,7 @@ async function main(commandLine: readonly string[]): Promise<number> {
     console.error(`bench: --against: ${plan.against} is not a checkout of Turnpike`)
     return exitCodes.wrongUsage
   }
-  const workFolder = makeWorkFolder()
+  const workFolder = makeWorkFolder(plan)
   const group = new ProcessGroup(workFolder)
   const clean = async (): Promise<void> => {
     await group.stopAll()
@@ -139,7 +139,6 @@ async function runAndReport(
   if (plan.parts.has('growth')) return runGrowth(plan, commandLine, workFolder)
   if (plan.parts.has('stores')) return runStores(plan, commandLine, { group, workFolder })
   if (plan.parts.has('bodies')) return runBodies(plan, commandLine, { group, workFolder })
-  if (plan.parts.has('attacks')) return runAttacks(plan, commandLine, { group, workFolder })
   if (plan.parts.has('refusals')) return runRefusals(plan, commandLine, { group, workFolder })
   if (plan.parts.has('console')) return runConsole(plan, commandLine, { group, workFolder })
   if (plan.parts.has('traces')) return runTraces(plan, commandLine, { group, workFolder })
@@ -147,6 +146,8 @@ async function runAndReport(
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
+  if (plan.parts.has('attacks'))
+    return runAttacks(commandLine, { plan, group, workFolder, root, profileFolder })
   if (plan.parts.has('processes'))
     return runSeveral(commandLine, { plan, group, workFolder, root, profileFolder })
   if (isSlow(plan)) return runSlow(commandLine, { plan, group, workFolder, root, profileFolder })
@@ -230,16 +231,24 @@ async function runBodies(
 }
 
 async function runAttacks(
-  plan: Plan,
   commandLine: readonly string[],
-  { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
+  { plan, group, workFolder, profileFolder }: BenchmarkSetting,
 ): Promise<number> {
   const roots = plan.against === undefined ? [root] : [plan.against, root]
   const programs = new Map(roots.map((folder) => [describeCommit(folder), folder]))
-  const rows = await measureAttacks({ programs, ...plan.attacks, group, workFolder })
+  const rows = await measureAttacks({
+    programs,
+    plan: plan.attacks,
+    wanted: plan.attack,
+    group,
+    workFolder,
+    profileFolder,
+  })
   const made = { command: describeCommand(commandLine), date: describeDate() }
   const report = formatAttacks(rows, made)
   console.log(report)
+  if (profileFolder !== undefined)
+    console.log(describeProfiles(profileFolder, hotspotCount), profileFolder)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'attacks')}`)
   return exitCodes.done
 }
@@ -306,9 +315,14 @@ function printProfiles(folder: string): void {
   console.error(`bench: profiles are in ${folder}`)
 }
 
-/** Prefers a real disk to a memory file system: the figures include commits. */
-function makeWorkFolder(): string {
-  return mkdtempSync(join(existsSync('/var/tmp') ? '/var/tmp' : tmpdir(), 'turnpike-bench-'))
+/**
+ * Prefers a real disk to a memory file system, because the figures include commits. Where they do not, what
+ * other programs write to the disk would only disturb.
+ */
+function makeWorkFolder({ parts }: Plan): string {
+  const folders = parts.has('attacks') ? ['/dev/shm', '/var/tmp'] : ['/var/tmp']
+  const parent = folders.find((folder) => existsSync(folder)) ?? tmpdir()
+  return mkdtempSync(join(parent, 'turnpike-bench-'))
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -96,8 +96,9 @@ export interface BodiesPlan {
   readonly mebibytes: readonly number[]
 }
 
-interface AttacksPlan {
-  /** Of each attack. */
+export interface AttacksPlan {
+  readonly rounds: number
+  /** Of each attack, and of the quiet before. */
   readonly seconds: number
 }
 
@@ -146,6 +147,8 @@ export interface Plan {
   readonly stores: StoresPlan
   readonly bodies: BodiesPlan
   readonly attacks: AttacksPlan
+  /** Only attacks whose name contains it. */
+  readonly attack: string
   readonly refusals: RefusalsPlan
   readonly traces: TracesPlan
   readonly console: ConsolePlan
@@ -172,6 +175,7 @@ export const usageText = `npm run bench -- [options]
   --only soak                      half an hour of mixed load with faults on two processes, and a verdict
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
+  --attack TEXT                    only attacks whose name contains it, of --only attacks
   --profile                        keep a CPU profile of the gateway and print its slowest functions
   --write                          put tables and figures into bench/results/
 `
@@ -196,7 +200,7 @@ const sizes = {
     growth: { requests: [100_000, 300_000, 1_000_000], fullAuditMax: 400_000 },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
     bodies: { mebibytes: [1, 32] },
-    attacks: { seconds: 6 },
+    attacks: { rounds: 1, seconds: 4 },
     refusals: { rounds: 3, seconds: 6 },
     traces: { rounds: 3, seconds: 4 },
     console: { rounds: 3, seconds: 6 },
@@ -220,7 +224,7 @@ const sizes = {
     growth: { requests: [1_000_000, 3_000_000, 10_000_000], fullAuditMax: 4_000_000 },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 4, seconds: 4, warmUpSeconds: 2 },
     bodies: { mebibytes: [1, 8, 32] },
-    attacks: { seconds: 15 },
+    attacks: { rounds: 3, seconds: 6 },
     refusals: { rounds: 5, seconds: 10 },
     traces: { rounds: 7, seconds: 6 },
     console: { rounds: 5, seconds: 10 },
@@ -244,7 +248,7 @@ const sizes = {
     growth: { requests: [1_000_000, 3_000_000, 10_000_000, 30_000_000], fullAuditMax: Infinity },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 9, seconds: 4, warmUpSeconds: 2 },
     bodies: { mebibytes: [1, 2, 4, 8, 16, 32] },
-    attacks: { seconds: 60 },
+    attacks: { rounds: 5, seconds: 15 },
     refusals: { rounds: 15, seconds: 10 },
     traces: { rounds: 15, seconds: 10 },
     console: { rounds: 9, seconds: 10 },
@@ -271,6 +275,7 @@ export function parseOptions(commandLine: readonly string[]): Plan | string {
     parts,
     proxies,
     against: given.against === undefined ? undefined : resolve(given.against),
+    attack: given.attack ?? '',
     ...sizes[mode],
     isWritten: given.write,
     isProfiled: given.profile,
@@ -321,6 +326,7 @@ function readCommandLine(commandLine: readonly string[]) {
     only: { type: 'string' },
     proxies: { type: 'string' },
     against: { type: 'string' },
+    attack: { type: 'string' },
   } as const
   try {
     return parseArgs({ args: [...commandLine], options, strict: true }).values

@@ -1,120 +1,247 @@
 /**
  * Measures what other clients get while one client attacks: the times of `/health` and of small requests of
- * another account, and the gateway's memory. Each attack meets a fresh gateway on a store of its own.
+ * another account, the longest turn of the gateway's event loop, and its memory. Each attack of each round
+ * meets a fresh gateway; the checkouts take turns, each on a store with a past.
  */
-import { readFileSync } from 'node:fs'
-import { Agent, createServer, request, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { answerBodies, formatPaths, requestBodies } from '../exchanges.ts'
+import { z } from 'zod'
+import { requestBodies } from '../exchanges.ts'
 import { chooseCores, moveToCore } from '../machine.ts'
+import { benchMasterKey } from '../measure/operations.ts'
+import { rotate } from '../measure/requests.ts'
 import { Histogram } from '../measure/statistics.ts'
-import type { ProcessGroup } from '../processes.ts'
+import { monitorTurns, readLongestTurnMs } from '../measure/turns.ts'
+import type { AttacksPlan } from '../options.ts'
+import { findFreePort, type ProcessGroup } from '../processes.ts'
 import type { Bench } from '../proxies/proxy.ts'
-import { createKey, prepareTurnpike, startTurnpike } from '../proxies/turnpike.ts'
-import type { AttackRow, AttackFigures } from './report.ts'
-import { attacks, type Attack } from './shapes.ts'
+import {
+  catalogue,
+  cataloguePath,
+  createKey,
+  embeddedPath,
+  prepareTurnpike,
+  runCommand,
+  startTurnpike,
+  type TurnpikeStore,
+} from '../proxies/turnpike.ts'
+import { startVendor } from '../refusals/refusals.ts'
+import type { Attack, Target } from './attack.ts'
+import type { AttackRow, OthersFigures } from './report.ts'
+import { attacks } from './shapes.ts'
 
 export interface AttackSetting {
   /** Checkouts by the name that the report shows, oldest first. */
   readonly programs: ReadonlyMap<string, string>
-  readonly seconds: number
+  readonly plan: AttacksPlan
+  /** Only attacks whose name contains it. */
+  readonly wanted: string
   readonly group: ProcessGroup
   readonly workFolder: string
+  readonly profileFolder: string | undefined
 }
 
+/** One checkout with its store. */
+interface Side {
+  readonly program: string
+  readonly bench: Bench
+  readonly store: TurnpikeStore
+  readonly attacker: Pick<Target, 'account' | 'key' | 'token'>
+}
+
+/** Of accounts of the last two months; those of the attacker's account come on top. */
+const pastRequests = 60_000
+const attackerRequests = 20_000
+const attackerConnections = 32
+const warmUpRequests = 3_000
+/** Otherwise the gateway would begin by removing a half. */
+const keepsAll = { TURNPIKE_REQUEST_RETENTION: '400d' }
+
 export async function measureAttacks(setting: AttackSetting): Promise<readonly AttackRow[]> {
+  const { programs, plan, group, workFolder } = setting
   const cores = chooseCores()
   moveToCore(cores.load)
   const vendor = await startVendor()
+  const { port: jsonPort } = vendor.address() as AddressInfo
+  const streamPort = await findFreePort()
   try {
+    const sides: Side[] = []
+    for (const [program, root] of programs) {
+      const bench: Bench = { group, workFolder, cores, root, jsonPort, streamPort }
+      sides.push(await prepareSide(program, bench))
+    }
     const rows: AttackRow[] = []
-    for (const attack of attacks)
-      for (const [program, root] of setting.programs) {
-        const bench = { ...setting, cores, root, jsonPort: vendor.port, streamPort: vendor.port }
-        rows.push({ attack: attack.name, program, ...(await measure(attack, bench, program)) })
-      }
+    const wanted = attacks.filter(({ name }) => name.includes(setting.wanted))
+    for (let round = 0; round < plan.rounds; round++)
+      for (const attack of wanted)
+        for (const side of rotate(sides, round)) rows.push(await measure(attack, side, setting))
     return rows
   } finally {
-    vendor.server.close()
-    vendor.server.closeAllConnections()
+    vendor.close()
+    vendor.closeAllConnections()
   }
 }
 
-interface AttackBench extends Bench {
-  readonly seconds: number
+async function prepareSide(program: string, bench: Bench): Promise<Side> {
+  const { root, group, workFolder, cores } = bench
+  const folderName = program.replaceAll(/\W/g, '-')
+  const folder = join(workFolder, folderName)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'master.key'), benchMasterKey, { mode: 0o600 })
+  const fill = join(root, 'bench', 'programs', 'fill-store.ts')
+  const storeUrl = `sqlite:${embeddedPath(folder)}`
+  const command = [process.execPath, fill, storeUrl, String(pastRequests)] as const
+  await group.run({ name: 'fill-store', command, core: cores.load, folder: root }, fillLimitMs)
+  const store = await prepareTurnpike(bench, { name: 'turnpike', root }, folderName)
+  const key = await createKey(bench, store, 'attacker')
+  const created = await runCommand(bench, store, ['token', 'create', 'attacker'])
+  const { token } = z.object({ token: z.string() }).parse(created)
+  const side = { program, bench, store, attacker: { account: 'attacker', key, token } }
+  const gateway = await startTurnpike(bench, store)
+  const chat = { port: gateway.port, ...gateway.slow.json, body: requestBodies.chat }
+  const headers = { authorization: `Bearer ${key}` }
+  await repeat({ ...chat, headers }, attackerRequests)
+  await group.stop(gateway.process)
+  return side
 }
 
-let storeCount = 0
+const fillLimitMs = 300_000
 
 async function measure(
   attack: Attack,
-  bench: AttackBench,
-  program: string,
-): Promise<AttackFigures> {
-  const name = `${program.replaceAll(/\W/g, '-')}-${storeCount++}`
-  const store = await prepareTurnpike(bench, { name: 'turnpike', root: bench.root }, name)
-  const attackerKey = await createKey(bench, store, 'attacker')
-  const gateway = await startTurnpike(bench, store)
+  side: Side,
+  { plan: { seconds }, profileFolder }: AttackSetting,
+): Promise<AttackRow> {
+  const { program, bench, store } = side
+  const { group, cores, workFolder } = bench
+  const attacker = group.start({
+    name: 'attacker',
+    command: [
+      'nice',
+      '-n10',
+      process.execPath,
+      join(import.meta.dirname, '../programs/attacker.ts'),
+      String(bench.streamPort),
+    ],
+    core: cores.load,
+    output: 'log',
+    hasChannel: true,
+  })
+  await group.waitForPort(attacker, bench.streamPort)
+  // An attack may have left another one.
+  await runCommand(bench, store, ['apply', '-f', cataloguePath(store.folder)])
+  const adminPort = await findFreePort()
+  const turns = monitorTurns(workFolder)
+  const gateway = await startTurnpike(bench, store, {
+    nodeOptions: turns.nodeOptions,
+    environment: {
+      ...turns.environment,
+      ...keepsAll,
+      TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
+    },
+    ...(profileFolder !== undefined && { profileFolder }),
+  })
   const { port } = gateway
-  const [chat] = gateway.requests
-  const healthUs = new Histogram(limitUs)
-  const requestUs = new Histogram(limitUs)
+  const chat = { port, ...gateway.slow.json, body: requestBodies.chat }
   // The first answers of a new process are slow for reasons of its own.
-  await probe({ port, path: '/health' })
+  await repeat(chat, warmUpRequests)
+  await group.waitForPort(gateway.process, adminPort)
   await delay(settlingMs)
-  const stop = attack.start({ port, key: attackerKey })
-  await delay(settlingMs)
-  const until = performance.now() + bench.seconds * 1_000
-  const body = requestBodies.chat
-  const failedCounts = await Promise.all([
-    probeUntil(until, { port, path: '/health' }, healthUs),
-    probeUntil(until, { port, path: chat?.path ?? '', headers: chat?.headers, body }, requestUs),
-  ])
-  const highestMegabytes = residentMegabytes(gateway.process.pid, 'VmHWM')
-  stop()
-  await delay(afterwardsMs)
-  const afterwardsMegabytes = residentMegabytes(gateway.process.pid, 'VmRSS')
-  await bench.group.stop(gateway.process)
-  return {
-    healthMs: healthUs.percentile(99) / 1_000,
-    requestMs: requestUs.percentile(99) / 1_000,
-    failedCount: failedCounts.reduce((sum, count) => sum + count, 0),
-    highestMegabytes,
-    afterwardsMegabytes,
+  const quiet = await measureOthers(chat, seconds)
+  const target: Target = {
+    ...side.attacker,
+    port,
+    adminPort,
+    adminToken: store.adminToken,
+    catalogue: JSON.stringify(catalogue(bench)),
   }
+  const send = async (message: object): Promise<Readonly<Record<string, number>>> => {
+    attacker.child.send(message)
+    const [answers] = (await once(attacker.child, 'message')) as readonly unknown[]
+    return z.record(z.string(), z.number()).parse(answers)
+  }
+  await send({ number: attacks.indexOf(attack), target })
+  await readLongestTurnMs(turns.socketPath)
+  const during = await measureOthers(chat, seconds)
+  const longestTurnMs = await readLongestTurnMs(turns.socketPath)
+  const highestMegabytes = highestResident(gateway.process.pid)
+  const answers = await send({})
+  await group.stop(gateway.process)
+  await group.stop(attacker)
+  const row = { attack: attack.name, program, quiet, during, answers, longestTurnMs }
+  console.error(`bench: attacks: ${JSON.stringify(row)}`)
+  return { ...row, highestMegabytes }
 }
 
 const settlingMs = 2_000
-const afterwardsMs = 25_000
 /** An answer later than this counts as failed, with this time. */
 const limitMs = 20_000
 const limitUs = limitMs * 1_000
-const pauseMs = 25
+/** Of each kind of request, whether or not earlier ones have their answer. */
+const everyMs = 10
 
 interface Probe {
   readonly port: number
   readonly path: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-/** Sends one request after the other; returns how many failed. */
-async function probeUntil(until: number, what: Probe, timesUs: Histogram): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  let failedCount = 0
-  while (performance.now() < until) {
-    const startedMs = performance.now()
-    const isAnswered = await probe(what, agent)
-    if (!isAnswered) failedCount++
-    timesUs.record((performance.now() - startedMs) * 1_000)
-    await delay(pauseMs)
+async function measureOthers(chat: Probe, seconds: number): Promise<OthersFigures> {
+  const until = performance.now() + seconds * 1_000
+  const health = { port: chat.port, path: '/health' }
+  const [healthTimes, requestTimes] = await Promise.all([
+    probeUntil(until, health),
+    probeUntil(until, chat),
+  ])
+  return {
+    healthMs: healthTimes.timesUs.percentile(99) / 1_000,
+    requestMs: requestTimes.timesUs.percentile(99) / 1_000,
+    failedCount: healthTimes.failedCount + requestTimes.failedCount,
   }
+}
+
+/** Sends a request every few milliseconds, and waits for all answers. */
+async function probeUntil(
+  until: number,
+  what: Probe,
+): Promise<{ readonly timesUs: Histogram; readonly failedCount: number }> {
+  const agent = new Agent({ keepAlive: true })
+  const timesUs = new Histogram(limitUs)
+  let failedCount = 0
+  const one = async (): Promise<void> => {
+    const startedMs = performance.now()
+    if (!(await probe(what, agent))) failedCount++
+    timesUs.record((performance.now() - startedMs) * 1_000)
+  }
+  const running: Promise<void>[] = []
+  while (performance.now() < until) {
+    running.push(one())
+    await delay(everyMs)
+  }
+  await Promise.all(running)
   agent.destroy()
-  return failedCount
+  return { timesUs, failedCount }
+}
+
+/** Sends requests as fast as they are answered. */
+async function repeat(what: Probe, count: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true })
+  let left = count
+  const connection = async (): Promise<void> => {
+    while (left-- > 0)
+      if (!(await probe(what, agent))) throw new Error(`${what.path} did not answer with 200`)
+  }
+  await Promise.all(Array.from({ length: attackerConnections }, connection))
+  agent.destroy()
 }
 
 /** Resolves with whether the whole answer came, with 200. */
-function probe({ port, path, headers, body }: Probe, agent?: Agent): Promise<boolean> {
+function probe({ port, path, headers, body }: Probe, agent: Agent): Promise<boolean> {
   return new Promise((resolve) => {
     const method = body === undefined ? 'GET' : 'POST'
     const type = { 'content-type': 'application/json' }
@@ -129,47 +256,7 @@ function probe({ port, path, headers, body }: Probe, agent?: Agent): Promise<boo
   })
 }
 
-function residentMegabytes(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+function highestResident(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const kibibytes = Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1])
-  return (kibibytes * 1_024) / 1_000_000
-}
-
-const streamStart =
-  'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":5}}}\n\n'
-const streamPiece = Buffer.from(
-  'event: content_block_delta\ndata: ' +
-    `{"type":"content_block_delta","delta":{"type":"text_delta","text":"${'the '.repeat(16)}"}}\n\n`,
-)
-const streamPieces = Buffer.concat(Array.from({ length: 400 }, () => streamPiece))
-
-/** A vendor that answers at once, and streams without end as fast as it is read. */
-async function startVendor(): Promise<{ readonly server: Server; readonly port: number }> {
-  const server = createServer((received, response) => {
-    const pieces: Buffer[] = []
-    received.on('data', (piece: Buffer) => pieces.push(piece))
-    received.on('end', () => {
-      if (Buffer.concat(pieces).includes('"stream":true')) streamTo(response)
-      else answerTo(response, received.url?.endsWith(formatPaths.chat) === true)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
-}
-
-function answerTo(response: ServerResponse, isChat: boolean): void {
-  const body = isChat ? answerBodies.chat : answerBodies.messages
-  response.writeHead(200, { 'content-type': 'application/json' })
-  response.end(body)
-}
-
-function streamTo(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(streamStart)
-  const go = (): void => {
-    while (!response.destroyed && response.write(streamPieces));
-  }
-  response.on('drain', go)
-  go()
+  return (Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) * 1_024) / 1_000_000
 }

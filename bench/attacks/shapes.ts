@@ -1,21 +1,11 @@
 /**
- * The attacks: what one client does to take the gateway from the others. Each starts at once and goes on
- * until it is stopped. They send prepared bytes and read as little as they can.
+ * Attacks on sockets: what one client does to take the gateway from the others. Each starts at once and goes
+ * on until it is stopped. They send prepared bytes and read as little as they can.
  */
 import { connect, type Socket } from 'node:net'
 import { formatPaths, models } from '../exchanges.ts'
-
-interface Target {
-  readonly port: number
-  /** Of an account with a balance. */
-  readonly key: string
-}
-
-export interface Attack {
-  readonly name: string
-  /** Returns what ends it. */
-  start(target: Target): () => void
-}
+import { attackerAddress, type Attack, type Target } from './attack.ts'
+import { callAttacks } from './calls.ts'
 
 const mebibyte = 1_048_576
 /** Below the gateway's limit of 32 MiB. */
@@ -29,9 +19,6 @@ const unfinishedBodies = 40
 const leavingClients = 50
 const refusedPerSecond = 2_000
 const refusedConnections = 20
-
-/** Another address of loopback than that of the other clients. */
-const attackerAddress = '127.0.0.2'
 
 /** Opens connections that come back when they end. */
 function keepOpen(count: number, port: number, begin: (socket: Socket) => void): () => void {
@@ -152,4 +139,5 @@ export const attacks: readonly Attack[] = [
       })
     },
   },
+  ...callAttacks,
 ]

@@ -3,12 +3,11 @@
  * event loop, and the CPU time that it costs.
  */
 import { createServer, request, type Server } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { type AddressInfo } from 'node:net'
 import { answerBodies, formatPaths } from '../exchanges.ts'
 import { chooseCores, moveToCore } from '../machine.ts'
 import { findProcessTree, readThreadTimes, usedBetween } from '../measure/process-cost.ts'
+import { monitorTurns, readLongestTurnMs } from '../measure/turns.ts'
 import type { BodiesPlan } from '../options.ts'
 import type { ProcessGroup } from '../processes.ts'
 import type { Bench, Proxy } from '../proxies/proxy.ts'
@@ -35,10 +34,8 @@ export async function measureBodies(setting: BodiesSetting): Promise<readonly Bo
   const { port } = vendor.address() as AddressInfo
   const bench: Bench = { group, cores, workFolder, root, jsonPort: port, streamPort: port }
   const store = await prepareTurnpike(bench, { name: 'turnpike', root })
-  const turnsPath = join(workFolder, 'turns')
-  const monitor = pathToFileURL(join(root, 'bench', 'programs', 'turn-monitor.mjs'))
-  const environment = { NODE_OPTIONS: `--import=${monitor.href}`, BENCH_TURNS: turnsPath }
-  const gateway = await startTurnpike(bench, store, { awaitsAudit: true, environment })
+  const { socketPath: turnsPath, ...monitor } = monitorTurns(workFolder)
+  const gateway = await startTurnpike(bench, store, { awaitsAudit: true, ...monitor })
   try {
     const figures: BodyFigures[] = []
     // The first large body starts the thread that parses them.
@@ -99,16 +96,5 @@ function startVendor(): Promise<Server> {
   })
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve(server))
-  })
-}
-
-/** Returns the longest turn of the gateway's event loop since the call before. */
-function readLongestTurnMs(socketPath: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    connect(socketPath)
-      .on('data', (piece: Buffer) => (text += piece.toString()))
-      .once('end', () => resolve(Number(text)))
-      .once('error', reject)
   })
 }

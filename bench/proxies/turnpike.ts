@@ -77,7 +77,7 @@ export async function prepareStore(
   { name, root, folderName, storeUrl }: StorePlan,
 ): Promise<TurnpikeStore> {
   const folder = join(bench.workFolder, folderName)
-  mkdirSync(folder)
+  mkdirSync(folder, { recursive: true })
   const environment = {
     TURNPIKE_STORE: storeUrl ?? `sqlite:${embeddedPath(folder)}`,
     TURNPIKE_MASTER_KEY_FILE: join(folder, 'master.key'),
@@ -85,18 +85,21 @@ export async function prepareStore(
     BENCH_VENDOR_CREDENTIAL: 'bench-vendor-credential',
   }
   const store = { name, root, key: '', adminToken: '', environment, folder }
-  const cataloguePath = join(folder, 'catalogue.yaml')
-  writeFileSync(cataloguePath, JSON.stringify(catalogue(bench)))
-  await runCommand(bench, store, ['apply', '-f', cataloguePath])
+  writeFileSync(cataloguePath(folder), JSON.stringify(catalogue(bench)))
+  await runCommand(bench, store, ['apply', '-f', cataloguePath(folder)])
   const created = await runCommand(bench, store, ['admin-token', 'create'])
   return { ...store, adminToken: z.object({ token: z.string() }).parse(created).token }
+}
+
+export function cataloguePath(folder: string): string {
+  return join(folder, 'catalogue.yaml')
 }
 
 export function embeddedPath(folder: string): string {
   return join(folder, 'turnpike.db')
 }
 
-function catalogue(bench: Bench): object {
+export function catalogue(bench: Bench): object {
   const credential = 'env:BENCH_VENDOR_CREDENTIAL'
   const channel = (vendor: string, port: number, ...served: readonly string[]): object => ({
     vendor,
@@ -136,6 +139,7 @@ export interface GatewayOptions {
    * measurement of several.
    */
   readonly awaitsAudit?: boolean
+  readonly nodeOptions?: string
   /** Further variables of the gateway. */
   readonly environment?: Readonly<Record<string, string>>
   /** One by default. */
@@ -148,6 +152,10 @@ export async function startTurnpike(
   options: GatewayOptions = {},
 ): Promise<Proxy> {
   const { profileFolder, nodeName = 'bench', awaitsAudit = false, processCount = 1 } = options
+  const nodeOptions = [
+    options.nodeOptions,
+    profileFolder && `--cpu-prof --cpu-prof-dir=${profileFolder}`,
+  ].filter((option) => option !== undefined)
   const port = await findFreePort()
   const adminPort = await findFreePort()
   const running = bench.group.start({
@@ -160,9 +168,7 @@ export async function startTurnpike(
       TURNPIKE_LISTEN: `127.0.0.1:${port}`,
       TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
       TURNPIKE_NODE_NAME: nodeName,
-      ...(profileFolder === undefined
-        ? {}
-        : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder}` }),
+      NODE_OPTIONS: nodeOptions.join(' '),
       ...(processCount === 1 ? {} : { TURNPIKE_PROCESSES: String(processCount) }),
       ...options.environment,
     },
@@ -241,7 +247,7 @@ export async function readAudit(bench: Bench, store: TurnpikeStore): Promise<Aud
 }
 
 /** Runs one of the program's commands and returns its JSON answer. */
-async function runCommand(
+export async function runCommand(
   bench: Bench,
   store: TurnpikeStore,
   words: readonly string[],

@@ -67,7 +67,9 @@ async function measureRound(
   const flood = attacks.find(({ name }) => name.includes('refused requests'))
   if (flood === undefined) throw new Error('no attack sends refused requests')
   const pids = findProcessTree(gateway.process.pid)
-  const stop = flood.start({ port: gateway.port, key })
+  const { port } = gateway
+  const none = { adminPort: 0, account: '', token: '', adminToken: '', catalogue: '' }
+  const stop = flood.start({ port, key, ...none }, () => undefined)
   await delay(settlingMs)
   const timesUs = new Histogram(limitUs)
   const before = readThreadTimes(pids)
