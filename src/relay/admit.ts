@@ -1,6 +1,6 @@
 /**
- * Decides whether an exchange may start. Before its body is read, only facts count that no body could change: an
- * allowance that is used up, no money at all. Then the hold, placed before anything is sent: the ledger
+ * Decides whether an exchange may start. Before its body is read, only facts count that no body could
+ * change: an allowance that is used up, no money. Then the hold, placed before anything is sent: the ledger
  * checks the highest plausible cost against balance and limits, and holds it, in one step. No hold, no
  * upstream call: only a free operation has none. It has a separate allowance, and is not charged.
  */
