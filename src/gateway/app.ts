@@ -70,7 +70,7 @@ async function openApp(
   const catalogue = await openCatalogue(opening, database)
   const relaying = await openRelaying(opening, { money, callers, catalogue })
   const background = startBackground(opening, { money, callers, catalogue, relaying })
-  const { alerting, bookkeeping, refresh } = background
+  const { alerting, bookkeeping, catchUp } = background
   const operators = openOperators(opening, { money, relaying, bookkeeping })
   let isDraining = false
   const listeners = await openListeners(opening, {
@@ -80,6 +80,7 @@ async function openApp(
     catalogue,
     relaying,
     operators,
+    catchUp,
     isDraining: () => isDraining,
   })
 
@@ -103,7 +104,10 @@ async function openApp(
     snapshot: catalogue.snapshot,
     database,
     alerting,
-    refresh,
+    async refresh() {
+      await catchUp()
+      await relaying.channels.exchanged()
+    },
     drain(timeoutMs) {
       isDraining = true
       membership.noteDraining()

@@ -16,6 +16,11 @@ const pollIntervalMs = 250
 export type Revisions = Readonly<Record<RevisionArea, number>>
 
 export interface RevisionWatch {
+  /**
+   * Resolves when all changes committed so far are followed, or `onError` has got why one cannot be. Rejects
+   * where the store does not answer.
+   */
+  catchUp(): Promise<void>
   close(): void
 }
 
@@ -53,13 +58,12 @@ export async function readRevisions(database: Queryable): Promise<Revisions> {
 export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
   const { database, clock, onChange, onError, onRecovered, listen } = options
   const seen = { ...options.since }
-  const following = new Set<RevisionArea>()
+  const following = new Map<RevisionArea, Promise<void>>()
   const failing = new Set<RevisionArea>()
   let isClosed = false
 
   /** A later poll sees changes that come meanwhile, so an early read never replaces a later one. */
-  async function follow(area: RevisionArea, revision: number): Promise<void> {
-    following.add(area)
+  async function report(area: RevisionArea, revision: number): Promise<void> {
     try {
       await onChange(area, revision)
       seen[area] = revision
@@ -67,20 +71,30 @@ export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
     } catch (error) {
       if (!failing.has(area) && !isClosed) onError(error)
       failing.add(area)
-    } finally {
-      following.delete(area)
     }
+  }
+  /** Counters only grow, so an older reading of them has smaller numbers. */
+  function follow(area: RevisionArea, now: Revisions): Promise<void> | undefined {
+    if (isClosed || now[area] <= seen[area] || following.has(area)) return following.get(area)
+    const reported = report(area, now[area]).finally(() => following.delete(area))
+    following.set(area, reported)
+    return reported
   }
   const poll = async (): Promise<void> => {
     const now = await readRevisions(database)
-    if (isClosed) return
-    // Two polls may overlap; counters only grow, so an older reading has smaller numbers.
-    for (const area of revisionAreas)
-      if (now[area] > seen[area] && !following.has(area)) void follow(area, now[area])
+    for (const area of revisionAreas) void follow(area, now)
   }
   const timer = every(clock, pollIntervalMs, poll, onError)
   const listener = listen?.(() => void poll().catch(onError))
   return {
+    async catchUp() {
+      const now = await readRevisions(database)
+      for (const area of revisionAreas) {
+        // One that runs may have begun before the change.
+        await following.get(area)
+        await follow(area, now)
+      }
+    },
     close() {
       isClosed = true
       timer.cancel()

@@ -59,7 +59,7 @@ describe('the watch over changes', () => {
       while (clock.pendingCount === 0) await new Promise((resolve) => setImmediate(resolve))
       return seen.splice(0)
     }
-    return { poll, errors, recovered }
+    return { poll, seen, errors, recovered }
   }
 
   const addAccount = (where: Database, id: string): Promise<unknown> =>
@@ -133,6 +133,25 @@ describe('the watch over changes', () => {
     await addAccount(command, 'acc_3')
     assert.deepEqual(await poll(), ['accounts 3'])
     assert.deepEqual([errors.length, recovered], [2, ['accounts']])
+  })
+
+  it('catches up at once with what is stored, also where an earlier change is still followed', async () => {
+    const slow = Promise.withResolvers<void>()
+    const { poll, seen } = await startWatch({ take: () => slow.promise })
+    await addAccount(command, 'acc_1')
+    assert.deepEqual(await poll(), ['accounts 1'])
+    await addAccount(command, 'acc_2')
+    const caughtUp = watch?.catchUp()
+    slow.resolve()
+    await caughtUp
+    assert.deepEqual(seen, ['accounts 2'])
+  })
+
+  it('catches up without an error where a change cannot be followed', async () => {
+    const { errors } = await startWatch({ take: () => Promise.reject(new Error('out of order')) })
+    await addAccount(command, 'acc_1')
+    await watch?.catchUp()
+    assert.equal(errors.length, 1)
   })
 
   it('reports an area again only after its last change was followed, and others meanwhile', async () => {

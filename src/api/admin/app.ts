@@ -49,6 +49,8 @@ export interface AdminParts extends StreamParts, SessionCallParts {
   readonly readMetrics: () => Promise<string>
   readonly metricsType: string
   readonly isReady: () => boolean
+  /** Resolves when this gateway works with all that is stored by now. */
+  readonly catchUp: () => Promise<void>
   readonly events: EventFeed
   readonly site: Site
 }
@@ -72,6 +74,9 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     if (operator.kind === 'refusal') return answerRefusal(request, operator)
     request.set('operator', operator)
     await next()
+    // A change acts on this gateway before its answer is sent: money that is taken away buys nothing more.
+    const isRead = ['GET', 'HEAD'].includes(request.req.method)
+    if (!isRead && request.res.ok) await parts.catchUp().catch(parts.onFault)
     return undefined
   })
   app.get('/metrics', async (request) => {

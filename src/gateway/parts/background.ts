@@ -14,7 +14,7 @@ import { startMoments } from '../../operations/reports/moments.ts'
 import { AuditJournal } from '../../operations/store/audit-journal.ts'
 import { startBookkeeping, type Bookkeeping } from '../../operations/store/bookkeeping.ts'
 import type { Config } from '../../settings/list.ts'
-import { readRevisions, watchRevisions } from '../../storage/changes.ts'
+import { watchRevisions } from '../../storage/changes.ts'
 import type { RevisionArea } from '../../storage/database.ts'
 import type { Callers } from './callers.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -24,8 +24,8 @@ import type { Opening } from './opening.ts'
 import type { Relaying } from './relaying.ts'
 
 export interface Background {
-  /** Loads what commands have changed in the store, without waiting for the next poll. */
-  readonly refresh: () => Promise<void>
+  /** Follows all changes of the store, without waiting for the next poll. */
+  readonly catchUp: () => Promise<void>
   readonly alerting: Alerting
   readonly bookkeeping: Bookkeeping
 }
@@ -41,7 +41,7 @@ interface Below {
 export function startBackground(opening: Opening, below: Below): Background {
   const { effects, onError, opened } = opening
   const { store, operatorStore } = below.money
-  const refresh = followChanges(opening, below)
+  const catchUp = followChanges(opening, below)
   const alerting = startAlerting(opening, store)
   opened.defer(() => alerting.close())
   const journal = new AuditJournal({
@@ -55,10 +55,9 @@ export function startBackground(opening: Opening, below: Below): Background {
   opened.defer(() => bookkeeping.close())
   const moments = startMoments({ clock: effects.clock, database: store.database, onError })
   opened.defer(() => moments.close())
-  return { refresh, alerting, bookkeeping }
+  return { catchUp, alerting, bookkeeping }
 }
 
-/** Returns what loads all changes at once. */
 function followChanges(
   { effects, telemetry, opened }: Opening,
   { money: { store }, callers, catalogue, relaying }: Below,
@@ -95,12 +94,7 @@ function followChanges(
     ...(listen === undefined ? {} : { listen }),
   })
   opened.defer(() => watch.close())
-  return async () => {
-    const revisions = await readRevisions(database)
-    for (const area of ['access', 'accounts', 'balances', 'catalogue'] as const)
-      await follow(area, revisions[area])
-    await channels.exchanged()
-  }
+  return () => watch.catchUp()
 }
 
 /** Longer than a healthy receiver needs; a hanging one keeps only its own messages waiting. */

@@ -33,6 +33,7 @@ interface Below {
   readonly catalogue: Catalogue
   readonly relaying: Relaying
   readonly operators: Operators
+  readonly catchUp: () => Promise<void>
 }
 
 export async function openListeners(opening: Opening, below: Below): Promise<Listeners> {
@@ -111,7 +112,7 @@ function frontParts({ config, effects }: Opening, below: Below): FrontParts {
 
 function adminParts(opening: Opening, below: Below, clients: Listener): AdminParts {
   const { effects, metrics, telemetry } = opening
-  const { site, isDraining, money, callers, operators } = below
+  const { site, isDraining, money, callers, operators, catchUp } = below
   const { authenticate, sessions, addresses } = callers
   return {
     clock: effects.clock,
@@ -122,6 +123,7 @@ function adminParts(opening: Opening, below: Below, clients: Listener): AdminPar
     addressOf: ({ socket, rawHeaders }) =>
       addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
     openStore: money.openAnother,
+    catchUp,
     onFault: (error) => telemetry.fault(error, 'api'),
     authenticate,
     sessions,
