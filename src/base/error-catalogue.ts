@@ -111,7 +111,8 @@ export const errorGroups = {
     'access.too_many_running': {
       status: 429,
       origin: 'account',
-      meaning: 'The key or the account has reached its concurrency limit.',
+      meaning:
+        'The key or the account has reached its concurrency limit, or the admin token its event streams.',
       advice:
         'Wait until one request ends. Operators: settings `max_running_per_key`, `max_running_per_account`.',
     },

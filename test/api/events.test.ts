@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { eventFeeds } from '../../src/operations/events/endpoints.ts'
-import { listenersMax } from '../../src/operations/events/feed.ts'
+import { listenersMax, listenersPerTokenMax } from '../../src/operations/events/feed.ts'
 import { watchedLists, watchLists, type WatchedList } from '../../src/operations/events/lists.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
@@ -42,7 +42,10 @@ async function start(): Promise<void> {
   opened = []
 }
 
-async function follow(query = '', { secret } = token): Promise<EventConnection> {
+async function follow(
+  query = '',
+  { secret }: { readonly secret: string } = token,
+): Promise<EventConnection> {
   const connection = await openEvents(`${gateway.adminUrl}/admin/v1/events${query}`, {
     authorization: `Bearer ${secret}`,
   })
@@ -183,17 +186,34 @@ describe('a feed', () => {
     await drained
   })
 
-  test('has a bounded number of readers', async () => {
-    const readers = await Promise.all(Array.from({ length: listenersMax }, () => follow()))
+  test('has a bounded number of readers of a token, and others of another', async () => {
+    const readers: EventConnection[] = []
+    for (let count = 0; count < listenersPerTokenMax; count++) readers.push(await follow())
     assert.ok(readers.every(({ status }) => status === 200))
     const refused = await follow()
-    assert.equal(refused.status, 503)
-    assert.equal(refused.headers['retry-after'], '5')
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers['content-type'], 'application/problem+json')
+    const another = await createAdminToken(gateway.context, { name: 'another', role: 'viewer' })
+    assert.equal((await follow('', another)).status, 200)
     readers[0]?.close()
     await eventually(
       'a free place',
       () => follow(),
       ({ status }) => status === 200,
     )
+  })
+
+  test('has a bounded number of readers of all tokens', async () => {
+    const tokens = await Promise.all(
+      Array.from({ length: listenersMax / listenersPerTokenMax + 1 }, (_, index) =>
+        createAdminToken(gateway.context, { name: `reader-${index}`, role: 'viewer' }),
+      ),
+    )
+    for (const one of tokens.slice(1))
+      for (let count = 0; count < listenersPerTokenMax; count++)
+        assert.equal((await follow('', one)).status, 200)
+    const refused = await follow('', tokens[0])
+    assert.equal(refused.status, 503)
+    assert.equal(refused.headers['retry-after'], '5')
   })
 })

@@ -247,7 +247,8 @@ async function answerFeed(
   if (incoming.method === 'HEAD') return request.body(null)
   const isAllowed = async (): Promise<boolean> =>
     (await signIn(parts, incoming, { isFollowUp: true })).kind === 'operator'
-  const begun = await openEventStream(parts.events, { isAllowed, outgoing })
+  const { tokenId } = request.get('operator')
+  const begun = await openEventStream(parts.events, { tokenId, isAllowed, outgoing })
   return begun.kind === 'refusal' ? answerRefusal(request, begun) : request.body(begun.body)
 }
 

@@ -17,7 +17,7 @@ test('cuts a reader that does not read, and frees its place', async () => {
         return Promise.resolve({ stop: () => void (isListening = false) })
       },
     },
-    { outgoing, isAllowed: () => Promise.resolve(true) },
+    { tokenId: 'ad_1', outgoing, isAllowed: () => Promise.resolve(true) },
   )
   assert.equal(begun.kind, 'begun')
   let count = 0

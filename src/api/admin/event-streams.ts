@@ -4,8 +4,8 @@
  */
 import { once } from 'node:events'
 import type { HttpBindings } from '@hono/node-server'
-import { refuse, type Refusal } from '../../base/errors.ts'
-import { listenersMax, type EventFeed, type Listening } from '../../operations/events/feed.ts'
+import type { Refusal } from '../../base/errors.ts'
+import type { EventFeed, Listening } from '../../operations/events/feed.ts'
 import type { WatchedList } from '../../operations/events/lists.ts'
 
 /** Bytes that may wait for a reader. */
@@ -13,15 +13,10 @@ const waitingBytesMax = 64 * 1024
 /** How long a browser waits before it connects again. */
 const retryMs = 2_000
 
-const tooMany = refuse(
-  'relay.overloaded',
-  `This gateway cannot send events to another reader: it stops, or ${listenersMax} are reading already. Try again later, or at another gateway.`,
-  { 'retry-after': '5' },
-)
-
 export type EventBytes = ReadableStream<Uint8Array<ArrayBuffer>>
 
 interface Reader {
+  readonly tokenId: string
   /** Whether its token may still read. */
   readonly isAllowed: () => Promise<boolean>
   /** The answer that the body is sent with. */
@@ -33,7 +28,7 @@ interface Reader {
  */
 export async function openEventStream(
   feed: Pick<EventFeed, 'listen'>,
-  { isAllowed, outgoing }: Reader,
+  { tokenId, isAllowed, outgoing }: Reader,
 ): Promise<{ readonly kind: 'begun'; readonly body: EventBytes } | Refusal> {
   const encoder = new TextEncoder()
   const begun = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>>()
@@ -66,13 +61,15 @@ export async function openEventStream(
     if (!outgoing.destroyed) await closed
   }
   write(`retry: ${retryMs}\n\n`)
-  place.listening = await feed.listen({
+  const listening = await feed.listen({
+    tokenId,
     isAllowed,
     onChanged: (lists) => write(lists.map(printChanged).join('')),
     onQuiet: () => write(': no news\n\n'),
     onEnd: end,
   })
-  if (place.listening === undefined) return tooMany
+  if ('code' in listening) return listening
+  place.listening = listening
   if (isOver) stop()
   return { kind: 'begun', body }
 }

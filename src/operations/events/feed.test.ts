@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/manual-clock.ts'
-import { EventFeed, type Listener } from './feed.ts'
+import { EventFeed, listenersPerTokenMax, type Listener, type Listening } from './feed.ts'
 import type { WatchedList } from './lists.ts'
 
 function openFeed() {
@@ -29,6 +29,7 @@ function openFeed() {
 
 function listener(heard: string[], isAllowed = () => true): Listener {
   return {
+    tokenId: 'ad_1',
     onChanged: (lists) => void heard.push(...lists),
     onQuiet: () => void heard.push('quiet'),
     onEnd: () => Promise.resolve(void heard.push('end')),
@@ -36,12 +37,22 @@ function listener(heard: string[], isAllowed = () => true): Listener {
   }
 }
 
+async function listen(feed: EventFeed, one: Listener): Promise<Listening> {
+  const listening = await feed.listen(one)
+  return 'code' in listening ? assert.fail(listening.message) : listening
+}
+
+async function codeOf(feed: EventFeed, one: Listener): Promise<string> {
+  const refused = await feed.listen(one)
+  return 'code' in refused ? refused.code : assert.fail('it listens')
+}
+
 test('reads nothing while nobody listens', async () => {
   const { clock, state, feed, round } = openFeed()
-  const listening = await feed.listen(listener([]))
+  const listening = await listen(feed, listener([]))
   await round()
   assert.equal(state.readCount, 1)
-  listening?.stop()
+  listening.stop()
   await round()
   assert.equal(state.readCount, 1)
   assert.equal(clock.pendingCount, 0)
@@ -95,5 +106,17 @@ test('ends all listeners when it is closed, and takes no other', async () => {
   await feed.listen(listener(heard))
   await feed.close()
   assert.deepEqual(heard, ['end'])
-  assert.equal(await feed.listen(listener([])), undefined)
+  assert.equal(await codeOf(feed, listener([])), 'relay.overloaded')
+})
+
+test('takes a bounded number of listeners of one token, and others of another', async () => {
+  const { feed } = openFeed()
+  const all = await Promise.all(
+    Array.from({ length: listenersPerTokenMax }, () => listen(feed, listener([]))),
+  )
+  assert.equal(await codeOf(feed, listener([])), 'access.too_many_running')
+  await listen(feed, { ...listener([]), tokenId: 'ad_2' })
+  all[0]?.stop()
+  await listen(feed, listener([]))
+  assert.equal(await codeOf(feed, listener([])), 'access.too_many_running')
 })

@@ -4,9 +4,12 @@
  * may no longer listen is ended within two rounds.
  */
 import { every, type Clock, type Timer } from '../../base/clock.ts'
+import { refuse, type Refusal } from '../../base/errors.ts'
 import type { FindChanged, WatchedList } from './lists.ts'
 
 export interface Listener {
+  /** The admin token that it has or that its session is of. */
+  readonly tokenId: string
   /** Must not block. */
   readonly onChanged: (lists: readonly WatchedList[]) => void
   /** Nothing has changed for a while. */
@@ -32,6 +35,19 @@ export interface FeedParts {
 const roundMs = 1_000
 const quietMs = 15_000
 export const listenersMax = 32
+/** Of one token: the tabs of a few browsers. */
+export const listenersPerTokenMax = 8
+
+const tooMany = refuse(
+  'relay.overloaded',
+  `This gateway cannot send events to another reader: it stops, or ${listenersMax} are reading already. Try again later, or at another gateway.`,
+  { 'retry-after': '5' },
+)
+const tooManyOfToken = refuse(
+  'access.too_many_running',
+  `${listenersPerTokenMax} connections of this token read events already. Close one of them, or use another token.`,
+  { 'retry-after': '5' },
+)
 
 export class EventFeed {
   readonly #parts: FeedParts
@@ -46,11 +62,13 @@ export class EventFeed {
   }
 
   /**
-   * Resolves when the listener will hear of all later changes. Undefined where there are too many listeners,
+   * Resolves when the listener will hear of all later changes. Refuses where there are too many listeners,
    * or the feed is closed. Rejects where the store does not answer.
    */
-  async listen(listener: Listener): Promise<Listening | undefined> {
-    if (this.#isClosed || this.#listeners.size >= listenersMax) return undefined
+  async listen(listener: Listener): Promise<Listening | Refusal> {
+    if (this.#isClosed || this.#listeners.size >= listenersMax) return tooMany
+    const own = [...this.#listeners.keys()].filter(({ tokenId }) => tokenId === listener.tokenId)
+    if (own.length >= listenersPerTokenMax) return tooManyOfToken
     const { clock, watch, onError } = this.#parts
     this.#listeners.set(listener, clock.monotonic())
     this.#findChanged ??= watch()
