@@ -3,7 +3,14 @@
  * opens no sealed credential and builds no snapshot. It deletes nothing but prices that are not in force
  * yet.
  */
-import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
+import {
+  eachRow,
+  type Queryable,
+  type Row,
+  type SqlValue,
+  type Transaction,
+} from '../storage/database.ts'
+import { upsertRows } from '../storage/upsert.ts'
 import { channelFields } from './catalogue/channel-fields.ts'
 import { columnsOf, readColumns, type Values } from './catalogue/field.ts'
 import { modelFields } from './catalogue/model-fields.ts'
@@ -45,60 +52,71 @@ export interface CatalogueRows {
 
 /** Reads all rows, retired ones included. Use one transaction where the parts must fit together. */
 export async function readCatalogue(queryable: Queryable): Promise<CatalogueRows> {
-  const vendors = await queryable.query('SELECT * FROM vendor ORDER BY name')
-  const models = await queryable.query('SELECT * FROM model ORDER BY id')
-  const prices = await queryable.query('SELECT * FROM price ORDER BY model, valid_from_ms')
-  const channels = await queryable.query('SELECT * FROM channel ORDER BY name')
   return {
-    vendors: vendors.map(readVendor),
-    models: models.map(readModel),
-    prices: prices.map(readPrice),
-    channels: channels.map(readChannel),
+    vendors: await readTable(queryable, vendorTable, readVendor),
+    models: await readTable(queryable, modelTable, readModel),
+    prices: await readTable(queryable, priceTable, readPrice),
+    channels: await readTable(queryable, channelTable, readChannel),
   }
 }
 
 /** Lists the models that the catalogue gives at least one channel, loaded by a gateway or not. */
 export async function listOfferedModels(queryable: Queryable): Promise<readonly string[]> {
-  const { models, channels } = await readCatalogue(queryable)
+  const models = await readTable(queryable, modelTable, readModel)
+  const channels = await readTable(queryable, channelTable, readChannel)
   const ids = new Set(channels.filter(isInUse).flatMap((channel) => [...channel.models.keys()]))
   return models.filter((model) => isInUse(model) && ids.has(model.id)).map(({ id }) => id)
 }
 
-/** Inserts a row, or overwrites the one with the same key but for the columns in `kept`. */
-async function upsert(
-  transaction: Transaction,
-  table: 'vendor' | 'model' | 'price' | 'channel',
-  row: Readonly<Record<string, SqlValue>>,
-  { key, kept = [] }: { readonly key: readonly string[]; readonly kept?: readonly string[] },
-): Promise<void> {
-  const columns = Object.keys(row)
-  const changed = columns.filter((column) => !key.includes(column) && !kept.includes(column))
-  await transaction.query(
-    `INSERT INTO ${table} (${columns.join(', ')})
-     VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})
-     ON CONFLICT (${key.join(', ')})
-     DO UPDATE SET ${changed.map((column) => `${column} = excluded.${column}`).join(', ')}`,
-    Object.values(row),
+interface Table {
+  readonly table: string
+  readonly key: readonly string[]
+  /** How many rows the event loop reads in a turn. */
+  readonly pageSize?: number
+}
+
+const vendorTable: Table = { table: 'vendor', key: ['name'] }
+const modelTable: Table = { table: 'model', key: ['id'] }
+const priceTable: Table = { table: 'price', key: ['model', 'valid_from_ms'] }
+/** A channel may have very many models. */
+const channelTable: Table = { table: 'channel', key: ['name'], pageSize: 10 }
+
+/** Reads a table in the order of its key. */
+async function readTable<Entry>(
+  queryable: Queryable,
+  { table, key, pageSize = 200 }: Table,
+  read: (row: Row) => Entry,
+): Promise<readonly Entry[]> {
+  const order = key.join(', ')
+  const after = `WHERE (${order}) > (${key.map((_, index) => `$${index + 1}`).join(', ')})`
+  const rows = eachRow(pageSize, (last) =>
+    queryable.query(
+      `SELECT * FROM ${table} ${last === undefined ? '' : after} ORDER BY ${order} LIMIT ${pageSize}`,
+      last && key.map((column) => last[column] ?? null),
+    ),
   )
+  const entries: Entry[] = []
+  for await (const row of rows) entries.push(read(row))
+  return entries
 }
 
 /** Inserts or overwrites. */
 export async function saveVendor(transaction: Transaction, vendor: VendorRow): Promise<void> {
   const row = { name: vendor.name, ...columnsOf(vendorFields, vendor), ...retirement(vendor) }
-  await upsert(transaction, 'vendor', row, { key: ['name'] })
+  await upsertRows(transaction, vendorTable, [row])
 }
 
 /** Inserts or overwrites; the time of creation stays that of the first insert. */
 export async function saveModel(transaction: Transaction, model: ModelRow): Promise<void> {
   const own = { id: model.id, created_at_ms: model.createdAtMs }
   const row = { ...own, ...columnsOf(modelFields, model), ...retirement(model) }
-  await upsert(transaction, 'model', row, { key: ['id'], kept: ['created_at_ms'] })
+  await upsertRows(transaction, { ...modelTable, kept: ['created_at_ms'] }, [row])
 }
 
 /** Inserts or overwrites a version; only one that is not in force yet may be overwritten. */
 export async function savePrice(transaction: Transaction, price: PriceRow): Promise<void> {
   const row = { model: price.model, valid_from_ms: price.validFromMs, prices: price.prices }
-  await upsert(transaction, 'price', row, { key: ['model', 'valid_from_ms'] })
+  await upsertRows(transaction, priceTable, [row])
 }
 
 /** Deletes a version that is not in force yet. */
@@ -119,7 +137,7 @@ export async function withdrawPrice(
 export async function saveChannel(transaction: Transaction, channel: ChannelRow): Promise<void> {
   const own = { name: channel.name, override: channel.override }
   const row = { ...own, ...columnsOf(channelFields, channel), ...retirement(channel) }
-  await upsert(transaction, 'channel', row, { key: ['name'], kept: ['override'] })
+  await upsertRows(transaction, { ...channelTable, kept: ['override'] }, [row])
 }
 
 function retirement({ retiredAtMs }: Retirable) {

@@ -79,21 +79,21 @@ function build(change: Partial<CatalogueRows> = {}, variables: Record<string, st
   })
 }
 
-function reasons(snapshot: ReturnType<typeof build>): readonly string[] {
+function reasons(snapshot: Awaited<ReturnType<typeof build>>): readonly string[] {
   return snapshot.outOfService.map(({ kind, name, reason }) => `${kind} ${name}: ${reason}`)
 }
 
-test('builds a complete catalogue', () => {
-  const snapshot = build()
+test('builds a complete catalogue', async () => {
+  const snapshot = await build()
   assert.equal(snapshot.revision, 7)
   assert.equal(snapshot.channels.get('c')?.credential.reveal(), 'sk-1')
   assert.deepEqual(reasons(snapshot), [])
 })
 
-test('leaves out retired vendors, models and channels', () => {
+test('leaves out retired vendors, models and channels', async () => {
   const [vendor] = rows().vendors
   assert.ok(vendor !== undefined)
-  const snapshot = build({
+  const snapshot = await build({
     vendors: [{ ...vendor, retiredAtMs: 5 }],
     channels: [channelRow('c', { retiredAtMs: 5 })],
   })
@@ -102,52 +102,54 @@ test('leaves out retired vendors, models and channels', () => {
   assert.deepEqual(reasons(snapshot), [])
 })
 
-test('a disabled channel stays in the snapshot, so that it can be shown', () => {
-  const snapshot = build({ channels: [channelRow('c', { override: 'disabled' })] })
+test('a disabled channel stays in the snapshot, so that it can be shown', async () => {
+  const snapshot = await build({ channels: [channelRow('c', { override: 'disabled' })] })
   assert.equal(snapshot.channelsByModel.get('m')?.[0]?.override, 'disabled')
 })
 
-test('leaves a channel out whose variable is unset, blank or has a line break', () => {
+test('leaves a channel out whose variable is unset, blank or has a line break', async () => {
   const channels = ['UNSET', 'BLANK', 'SPLIT'].map((name) =>
     channelRow(name.toLowerCase(), { credential: `env:${name}` }),
   )
-  const snapshot = build({ channels }, { BLANK: ' ', SPLIT: 'a\r\nx-evil: b' })
+  const snapshot = await build({ channels }, { BLANK: ' ', SPLIT: 'a\r\nx-evil: b' })
   assert.equal(snapshot.channels.size, 0)
   assert.equal(reasons(snapshot).length, 3)
   assert.match(reasons(snapshot)[2] ?? '', /SPLIT holds characters/)
 })
 
-test("removes space around a variable's value, such as a trailing newline", () => {
+test("removes space around a variable's value, such as a trailing newline", async () => {
   const channels = [channelRow('c', { credential: 'env:KEY' })]
   assert.equal(
-    build({ channels }, { KEY: 'sk-2\n' }).channels.get('c')?.credential.reveal(),
+    (await build({ channels }, { KEY: 'sk-2\n' })).channels.get('c')?.credential.reveal(),
     'sk-2',
   )
 })
 
-test('an unreadable price leaves out its model and nothing else', () => {
-  const snapshot = build({ prices: [{ model: 'm', validFromMs: 0, prices: '{"input":"?"}' }] })
+test('an unreadable price leaves out its model and nothing else', async () => {
+  const snapshot = await build({
+    prices: [{ model: 'm', validFromMs: 0, prices: '{"input":"?"}' }],
+  })
   assert.equal(snapshot.models.size, 0)
   assert.equal(snapshot.channelsByModel.size, 0)
   assert.equal(snapshot.channels.size, 1)
   assert.match(reasons(snapshot)[0] ?? '', /^model m: its stored prices cannot be read/)
 })
 
-test('never uses a plain secret in the store', () => {
-  const snapshot = build({ channels: [channelRow('c', { credential: 'sk-plain' })] })
+test('never uses a plain secret in the store', async () => {
+  const snapshot = await build({ channels: [channelRow('c', { credential: 'sk-plain' })] })
   assert.match(reasons(snapshot)[0] ?? '', /not sealed/)
 })
 
-test('printing a snapshot shows no credential', () => {
-  const snapshot = build()
+test('printing a snapshot shows no credential', async () => {
+  const snapshot = await build()
   assert.ok(!inspect(snapshot, { depth: 9 }).includes('sk-1'))
   assert.ok(!JSON.stringify([...snapshot.channels.values()]).includes('sk-1'))
 })
 
-test('a holder returns the latest snapshot; an earlier one stays unchanged', () => {
-  const holder = createSnapshotHolder(build())
+test('a holder returns the latest snapshot; an earlier one stays unchanged', async () => {
+  const holder = createSnapshotHolder(await build())
   const taken = holder.current
-  const next = build({ channels: [] })
+  const next = await build({ channels: [] })
   holder.swap(next)
   assert.equal(holder.current, next)
   assert.equal(taken.channels.size, 1)

@@ -4,6 +4,7 @@
  * never keeps the others from being served.
  */
 import { Secret } from '../base/secret.ts'
+import { inTurns } from '../base/turns.ts'
 import type { Database } from '../storage/database.ts'
 import { isSealed, unseal } from '../storage/master-key.ts'
 import { decodePrices } from '../metering/price-form.ts'
@@ -81,7 +82,14 @@ export async function loadSnapshot(
   return buildSnapshot(await database.snapshot(readCatalogue), sources)
 }
 
-export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): LoadedSnapshot {
+/** Rows of a turn. A price has many parts, and a channel may have very many models. */
+const modelsPerTurn = 100
+const channelsPerTurn = 10
+
+export async function buildSnapshot(
+  rows: CatalogueRows,
+  sources: SnapshotSources,
+): Promise<LoadedSnapshot> {
   const outOfService: OutOfService[] = []
   const vendors = new Map<string, Vendor>()
   for (const { retiredAtMs, ...vendor } of rows.vendors)
@@ -89,40 +97,44 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
 
   const pricesByModel = Map.groupBy(rows.prices, ({ model }) => model)
   const models = new Map<string, Model>()
-  for (const { retiredAtMs, ...row } of rows.models) {
-    if (retiredAtMs !== undefined) continue
+  await inTurns(rows.models, modelsPerTurn, ({ retiredAtMs, ...row }) => {
+    if (retiredAtMs !== undefined) return
     const model = buildModel(row, pricesByModel.get(row.id))
     if (typeof model !== 'string') models.set(row.id, model)
     else {
       const { id: name, vendor } = row
       outOfService.push({ kind: 'model', name, vendor, reason: model, models: [name] })
     }
-  }
+  })
 
   const channels = new Map<string, Channel>()
+  const channelsByModel = new Map<string, Channel[]>()
   const credentialFiles = new Map<string, string>()
-  for (const { retiredAtMs, ...row } of rows.channels) {
-    if (retiredAtMs !== undefined) continue
+  await inTurns(rows.channels, channelsPerTurn, ({ retiredAtMs, ...row }) => {
+    if (retiredAtMs !== undefined) return
     for (const reference of referencesOf(row)) {
       const path = credentialPath(reference)
       if (path !== undefined) credentialFiles.set(path, stampOf(path))
     }
     const channel = buildChannel(row, models, sources)
-    if (typeof channel !== 'string') channels.set(row.name, channel)
-    else {
+    if (typeof channel === 'string') {
       const { name, vendor } = row
       const served = [...row.models.keys()]
       outOfService.push({ kind: 'channel', name, vendor, reason: channel, models: served })
+      return
     }
-  }
-  const { revision } = sources
-  const channelsByModel = groupChannels(channels)
-  const modelsByOtherName = groupByOtherName(models.values())
+    channels.set(row.name, channel)
+    for (const model of channel.models.keys()) {
+      const list = channelsByModel.get(model)
+      if (list === undefined) channelsByModel.set(model, [channel])
+      else list.push(channel)
+    }
+  })
   return {
-    revision,
+    revision: sources.revision,
     vendors,
     models,
-    modelsByOtherName,
+    modelsByOtherName: groupByOtherName(models.values()),
     channels,
     channelsByModel,
     outOfService,
@@ -280,17 +292,4 @@ function openWithKey(
       reason: error instanceof Error ? error.message : 'no master key',
     }
   }
-}
-
-function groupChannels(
-  channels: ReadonlyMap<string, Channel>,
-): ReadonlyMap<string, readonly Channel[]> {
-  const byModel = new Map<string, Channel[]>()
-  for (const channel of channels.values())
-    for (const model of channel.models.keys()) {
-      const list = byModel.get(model)
-      if (list === undefined) byModel.set(model, [channel])
-      else list.push(channel)
-    }
-  return byModel
 }

@@ -1152,3 +1152,45 @@ test('property: whatever catalogue is applied, its export is unchanged and expor
     { numRuns: 25 },
   )
 })
+
+test('a catalogue of many models is read in pages, and becomes a snapshot in turns', async (t) => {
+  const { context, apply, snapshot } = await openStore(t)
+  const ids = Array.from({ length: 650 }, (_, index) => `m-${index}`)
+  const channelOf = (index: number) => ({
+    vendor: 'alpha',
+    url: `https://${index}.example`,
+    credential: 'sk-literal',
+    models: ids.filter((_, place) => place % 25 === index),
+  })
+  const catalogue = {
+    vendors: { alpha: { format: 'messages' } },
+    models: Object.fromEntries(
+      ids.map((id) => [id, { vendor: 'alpha', price: { input: 3, output: 15 } }]),
+    ),
+    channels: Object.fromEntries(
+      Array.from({ length: 25 }, (_, index) => [`c-${index}`, channelOf(index)]),
+    ),
+  }
+  await apply(JSON.stringify(catalogue))
+  let longestPage = 0
+  const { models, channels } = await readCatalogue({
+    async query(sql, parameters) {
+      const rows = await context.database.query(sql, parameters)
+      longestPage = Math.max(longestPage, rows.length)
+      return rows
+    },
+  })
+  assert.equal(longestPage, 200)
+  assert.deepEqual(models.map(({ id }) => id).sort(), ids.toSorted())
+  assert.equal(channels.length, 25)
+  let turns = 0
+  const turn = (): void => {
+    turns++
+    if (turns < 8) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const loaded = await snapshot()
+  assert.equal(turns, 8)
+  assert.equal(loaded.models.size, 650)
+  assert.equal(loaded.channelsByModel.get('m-649')?.[0]?.name, 'c-24')
+})
