@@ -212,7 +212,7 @@ describe('a stored response', () => {
       assert.equal(answer.text, shown)
       assert.equal(vendor.requestCount, before + 1)
     }
-    const states = gateway.app.health.list(gateway.app.snapshot())
+    const states = [...gateway.app.health.list(gateway.app.snapshot())]
     assert.ok(states.every(({ mode }) => mode === 'on'))
   })
 

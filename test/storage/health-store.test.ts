@@ -32,4 +32,14 @@ test('reads exactly the health that was stored last', async (t) => {
   assert.deepEqual(await readHealth(database), [off, slow])
   await database.transact((transaction) => replaceHealth(transaction, [slow]))
   assert.deepEqual(await readHealth(database), [slow])
+
+  const many = Array.from({ length: 250 }, (_, n) => ({
+    ...off,
+    model: `m${String(n).padStart(3, '0')}`,
+  }))
+  await database.transact((transaction) => replaceHealth(transaction, many))
+  assert.deepEqual(await readHealth(database), many)
+  const kept = many.filter((_, n) => n % 2 === 0)
+  await database.transact((transaction) => replaceHealth(transaction, kept))
+  assert.deepEqual(await readHealth(database), kept)
 })

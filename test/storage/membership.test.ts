@@ -149,14 +149,14 @@ async function pass(durationMs: number, ...alive: readonly Node[]): Promise<void
 }
 
 async function published(): Promise<readonly string[]> {
-  const states = await listStates(database)
+  const states = await listStates(database, names.keys())
   return states
     .map(({ node, line: one }) => `${names.get(node)} ${one.channel}/${one.model} ${one.mode}`)
     .sort()
 }
 
 async function publishedAt(): Promise<number | undefined> {
-  const [state] = await listStates(database)
+  const [state] = await listStates(database, names.keys())
   return state === undefined ? undefined : state.publishedAtMs - startMs
 }
 
@@ -194,6 +194,25 @@ for (const engine of engines)
       a.lines.splice(0)
       await pass(second, a)
       assert.deepEqual(await published(), [])
+    })
+
+    test('publishes the states of very many models, and others have turns meanwhile', async () => {
+      const a = await startNode('a')
+      const models = Array.from({ length: 1_050 }, (_, n) => `m${n}`)
+      a.lines.splice(0, 1, ...models.map((model) => line({ model })))
+      let turns = 0
+      const turn = (): void => {
+        turns++
+        if (turns < 10) setImmediate(turn)
+      }
+      setImmediate(turn)
+      a.clock.advance(second)
+      await a.publisher.write()
+      assert.equal(turns, 10)
+      assert.deepEqual(await published(), models.map((model) => `a main/${model} on`).sort())
+      a.lines.splice(0, 1_000)
+      await pass(second, a)
+      assert.equal((await published()).length, 50)
     })
 
     test('gives the checks to one node at a time, and to another within two lease terms of its death', async () => {

@@ -137,14 +137,12 @@ export class ChannelKeeper {
     this.#wakeTimer = every(clock, wakeIntervalMs, () => this.health.wake(), onError)
   }
 
-  #lines(): readonly HealthLine[] {
-    const snapshot = this.#parts.snapshot()
-    return this.health.list(snapshot).map((line) => {
-      const channel = snapshot.channels.get(line.channel)
-      return channel === undefined
-        ? line
-        : { ...line, ...this.counts.describe(channel, line.model) }
-    })
+  *#lines(): Generator<HealthLine> {
+    const { snapshot } = this.#parts
+    for (const line of this.health.list(snapshot())) {
+      const channel = snapshot().channels.get(line.channel)
+      yield channel === undefined ? line : { ...line, ...this.counts.describe(channel, line.model) }
+    }
   }
 
   #applyEffect(effect: PlacedEffect, place: HealthPlace): void {
@@ -235,7 +233,7 @@ export class ChannelKeeper {
 const states = [...shownModes, 'disabled'] as const
 
 /** Replaces all that was shown before, so that what left the catalogue leaves the metrics too. */
-export function measureChannels(metrics: Metrics, lines: readonly HealthLine[]): void {
+export function measureChannels(metrics: Metrics, lines: Iterable<HealthLine>): void {
   metrics.channelState.reset()
   for (const { channel, model, mode } of lines)
     for (const state of states)

@@ -4,7 +4,9 @@
  * differ by a millisecond.
  */
 import type { HealthLine } from '../health/health-line.ts'
-import type { Queryable, Transaction } from '../../storage/database.ts'
+import { batchesOf } from '../../base/turns.ts'
+import { eachRow, type Queryable, type Row, type Transaction } from '../../storage/database.ts'
+import { upsertRows } from '../../storage/upsert.ts'
 import type { HealthPlace } from '../health/health-place.ts'
 
 export interface PublishedState {
@@ -59,22 +61,22 @@ export function isSameState(left: HealthLine, right: HealthLine): boolean {
   )
 }
 
+const table = { table: 'channel_state', key: ['node', 'channel', 'model'] }
+const rowsPerStatement = 100
+
 export async function publishStates(
   transaction: Transaction,
-  states: readonly PublishedState[],
+  states: Iterable<PublishedState>,
 ): Promise<void> {
-  for (const { node, line, publishedAtMs } of states) {
-    const { channel, model, mode, why, sinceMs, ...rest } = line
-    await transaction.query(
-      `INSERT INTO channel_state
-         (node, channel, model, mode, why, since_ms, published_at_ms, detail)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-       ON CONFLICT (node, channel, model) DO UPDATE
-         SET mode = excluded.mode, why = excluded.why, since_ms = excluded.since_ms,
-           published_at_ms = excluded.published_at_ms, detail = excluded.detail`,
-      [node, channel, model, mode, why, sinceMs, publishedAtMs, JSON.stringify(rest)],
-    )
-  }
+  for (const batch of batchesOf(states, rowsPerStatement))
+    await upsertRows(transaction, table, batch.map(rowOf))
+}
+
+function rowOf({ node, line, publishedAtMs }: PublishedState) {
+  const { channel, model, mode, why, sinceMs, ...rest } = line
+  const detail = JSON.stringify(rest)
+  const times = { since_ms: sinceMs, published_at_ms: publishedAtMs }
+  return { node, channel, model, mode, why, ...times, detail }
 }
 
 /** Withdraws one place of a node, or all that a node has published. */
@@ -92,31 +94,44 @@ export async function withdrawStates(
     )
 }
 
-/** Lists the states of all nodes, also of nodes that are gone: see `isRunning` of each node. */
-export async function listStates(queryable: Queryable): Promise<readonly PublishedState[]> {
-  const rows = await queryable.query(
-    `SELECT node, channel, model, mode, why, since_ms, published_at_ms, detail
-     FROM channel_state ORDER BY channel, model, node`,
-  )
-  return rows.map((row) => {
-    // Written by `publishStates`.
-    const rest = JSON.parse(String(row['detail'])) as Omit<
-      HealthLine,
-      'channel' | 'model' | 'mode' | 'why' | 'sinceMs'
-    >
-    return {
-      node: String(row['node']),
-      publishedAtMs: Number(row['published_at_ms']),
-      line: {
-        ...rest,
-        channel: String(row['channel']),
-        model: String(row['model']),
-        mode: String(row['mode']) as HealthLine['mode'],
-        why: String(row['why']),
-        sinceMs: Number(row['since_ms']),
-      },
-    }
-  })
+/** Lists the states of these nodes, by node, channel and model. */
+export async function listStates(
+  queryable: Queryable,
+  nodes: Iterable<string>,
+): Promise<readonly PublishedState[]> {
+  const states: PublishedState[] = []
+  for (const node of nodes) {
+    const rows = eachRow(rowsPerStatement, (last) =>
+      queryable.query(
+        `SELECT node, channel, model, mode, why, since_ms, published_at_ms, detail
+           FROM channel_state WHERE node = $1 AND (channel, model) > ($2, $3)
+          ORDER BY channel, model LIMIT ${rowsPerStatement}`,
+        [node, last?.['channel'] ?? '', last?.['model'] ?? ''],
+      ),
+    )
+    for await (const row of rows) states.push(readState(row))
+  }
+  return states
+}
+
+function readState(row: Row): PublishedState {
+  // Written by `publishStates`.
+  const rest = JSON.parse(String(row['detail'])) as Omit<
+    HealthLine,
+    'channel' | 'model' | 'mode' | 'why' | 'sinceMs'
+  >
+  return {
+    node: String(row['node']),
+    publishedAtMs: Number(row['published_at_ms']),
+    line: {
+      ...rest,
+      channel: String(row['channel']),
+      model: String(row['model']),
+      mode: String(row['mode']) as HealthLine['mode'],
+      why: String(row['why']),
+      sinceMs: Number(row['since_ms']),
+    },
+  }
 }
 
 export interface PublishedOff extends HealthPlace {

@@ -5,6 +5,7 @@
  * request waits for it. While the store does not answer, everything waits and is tried again.
  */
 import { minuteMs } from '../../base/clock.ts'
+import { inTurns } from '../../base/turns.ts'
 import type { Membership, Round } from '../../storage/membership.ts'
 import { isRunning, listNodes } from '../../storage/node-store.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
@@ -34,9 +35,9 @@ export interface PublisherParts {
   readonly monotonic: () => number
   readonly journal: ChannelJournal
   /** The live state of every place. */
-  readonly lines: () => readonly HealthLine[]
+  readonly lines: () => Iterable<HealthLine>
   /** The health that a restart resumes from. */
-  readonly save: () => readonly SavedHealth[]
+  readonly save: () => Iterable<SavedHealth>
   readonly onOffElsewhere: (place: HealthPlace) => void
   readonly onCheckRequest: (request: CheckRequest) => void
 }
@@ -47,6 +48,16 @@ const saveIntervalMs = minuteMs
 const checkRequestMs = minuteMs
 /** Longer than a command waits for an answer. */
 const checkAnswerMs = 600_000
+
+/** Describing one takes tens of microseconds. */
+const linesPerTurn = 100
+
+/** What a round publishes. */
+interface Draft {
+  readonly next: ReadonlyMap<string, PublishedState>
+  readonly changed: readonly PublishedState[]
+  readonly gone: readonly HealthLine[]
+}
 
 export class Publisher {
   readonly #parts: PublisherParts
@@ -99,12 +110,10 @@ export class Publisher {
     this.#firstRoundMs ??= round.nowMs
     const startMs = monotonic()
     const isSaving = this.#isSaveWanted || startMs >= this.#saveDueMs
-    const next = this.#draft(round)
-    const hasNews =
-      [...next].some(([key, state]) => this.#published.get(key) !== state) ||
-      [...this.#published.keys()].some((key) => !next.has(key))
+    const draft = await this.#draft(round)
+    const hasNews = draft.changed.length > 0 || draft.gone.length > 0
     if (round.isHeartbeat || isSaving || hasNews || journal.waitingCount > 0) {
-      await this.#write(round, next, isSaving)
+      await this.#write(round, draft, isSaving)
       if (isSaving) this.#saveDueMs = startMs + saveIntervalMs
     }
     await this.#readOthers(round.nowMs)
@@ -112,32 +121,32 @@ export class Publisher {
   }
 
   /** The states to publish; between heartbeats, numbers alone do not make a state a new one. */
-  #draft({ nowMs, isHeartbeat }: Round): ReadonlyMap<string, PublishedState> {
+  async #draft({ nowMs, isHeartbeat }: Round): Promise<Draft> {
     const { node } = this.#parts.membership
+    const published = this.#published
     const next = new Map<string, PublishedState>()
-    for (const shown of this.#parts.lines()) {
+    const changed: PublishedState[] = []
+    await inTurns(this.#parts.lines(), linesPerTurn, (shown) => {
       const key = keyOf(shown)
-      const before = this.#published.get(key)
+      const before = published.get(key)
       const line = steady(shown, before?.line)
       const isSame =
         before !== undefined &&
         (isHeartbeat
           ? JSON.stringify(line) === JSON.stringify(before.line)
           : isSameState(line, before.line))
-      next.set(key, isSame ? before : { node, line, publishedAtMs: nowMs })
-    }
-    return next
+      const state = isSame ? before : { node, line, publishedAtMs: nowMs }
+      next.set(key, state)
+      if (!isSame) changed.push(state)
+    })
+    const gone = [...published].flatMap(([key, { line }]) => (next.has(key) ? [] : line))
+    return { next, changed, gone }
   }
 
   /** One transaction: all of it is in the store, or nothing. */
-  async #write(
-    round: Round,
-    next: ReadonlyMap<string, PublishedState>,
-    isSaving: boolean,
-  ): Promise<void> {
+  async #write(round: Round, draft: Draft, isSaving: boolean): Promise<void> {
     const { journal, save } = this.#parts
     const batch = journal.nextBatch()
-    const saved = isSaving ? save() : undefined
     if (isSaving) this.#isSaveWanted = false
     try {
       await round.transact(async (transaction, heartbeat) => {
@@ -145,28 +154,24 @@ export class Publisher {
         await appendCosts(transaction, batch.costs)
         for (const gone of heartbeat?.evicted ?? []) await withdrawStates(transaction, gone)
         if (heartbeat !== undefined) await removeOldChecks(transaction, round.nowMs)
-        await this.#publish(transaction, next, heartbeat?.wasEvicted === true)
-        if (saved !== undefined) await replaceHealth(transaction, saved)
+        await this.#publish(transaction, draft, heartbeat?.wasEvicted === true)
+        if (isSaving) await replaceHealth(transaction, save())
       })
     } catch (error) {
       this.#isSaveWanted ||= isSaving
       throw error
     }
     journal.written(batch)
-    this.#published = next
+    this.#published = draft.next
   }
 
   async #publish(
     transaction: Transaction,
-    next: ReadonlyMap<string, PublishedState>,
+    { next, changed, gone }: Draft,
     mustPublishAll: boolean,
   ): Promise<void> {
-    const states = [...next].flatMap(([key, state]) =>
-      mustPublishAll || this.#published.get(key) !== state ? [state] : [],
-    )
-    await publishStates(transaction, states)
-    for (const [key, { line }] of this.#published)
-      if (!next.has(key)) await withdrawStates(transaction, this.#parts.membership.node, line)
+    await publishStates(transaction, mustPublishAll ? next.values() : changed)
+    for (const line of gone) await withdrawStates(transaction, this.#parts.membership.node, line)
   }
 
   /** Reads channels that other nodes switched off and checks that operators request; reports each once. */

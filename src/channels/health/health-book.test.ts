@@ -6,6 +6,7 @@ import { makeChannel, makeSnapshot } from '../../../test/support/snapshots.ts'
 import { seededRandom } from '../../base/random.ts'
 import { Secret } from '../../base/secret.ts'
 import type { Channel, Snapshot } from '../channel.ts'
+import type { SavedHealth } from './health-store.ts'
 import { HealthBook } from './health-book.ts'
 import type { PlacedEffect } from './health-event.ts'
 import type { Outcome } from './health-event.ts'
@@ -137,8 +138,7 @@ test('a reserve has the share that the main route leaves it, and none while that
   const snapshot = snapshotOf(main, reserve, last)
   book.follow(undefined, snapshot)
   const shares = (): readonly number[] =>
-    book
-      .list(snapshot)
+    [...book.list(snapshot)]
       .filter(({ model }) => model === 'm')
       .map(({ share }) => Math.round(share * 1_000) / 1_000)
   assert.deepEqual(shares(), [1, 0, 0])
@@ -350,13 +350,13 @@ test('what was saved resumes: on stays on with what is usual, everything else is
     book.end(one, { outcome: 'ok', caller: callerOf('a') })
   }
   fail(main)
-  const saved = JSON.parse(JSON.stringify(book.save())) as ReturnType<typeof book.save>
+  const saved = JSON.parse(JSON.stringify([...book.save()])) as readonly SavedHealth[]
   const next = open()
   next.book.follow(undefined, snapshotOf(main))
   next.book.restore(saved)
   assert.equal(next.book.state('main', 'm').mode, 'trial')
   assert.equal(next.book.state('main', 'n').mode, 'on')
-  const usualMs = next.book.list(snapshotOf(main))[1]?.usualFirstEventMs?.p50 ?? 0
+  const usualMs = [...next.book.list(snapshotOf(main))][1]?.usualFirstEventMs?.p50 ?? 0
   assert.ok(Math.abs(usualMs - 700) < 80)
   next.book.wake()
   assert.deepEqual(next.noted, ['main/m changed trial', 'main/m probe 1'])
@@ -377,11 +377,13 @@ test('the list shows every channel and model with state, since when, why and the
   const { book, clock, fail, attempt } = open()
   const startMs = clock.now()
   const reserve = channel('reserve', { rank: 1, override: 'disabled' })
+  const snapshot = snapshotOf(reserve, main)
+  book.follow(undefined, snapshot)
   clock.advance(5_000)
   fail(main)
   attempt(main, 'throttle', 'a', 'n')
   book.begin(main, 'n')
-  const lines = book.list(snapshotOf(reserve, main))
+  const lines = [...book.list(snapshot)]
   assert.deepEqual(
     lines.map(({ channel, model, mode, isUsable, why }) => [channel, model, mode, isUsable, why]),
     [
@@ -401,10 +403,13 @@ test('the list shows every channel and model with state, since when, why and the
 
 test('listing changes nothing: a hold that is over shows as trial and no probe is asked for', () => {
   const { book, clock, noted, fail } = open()
+  const snapshot = snapshotOf(main)
+  book.follow(undefined, snapshot)
   fail(main)
   clock.advance(40_000)
   noted.length = 0
-  assert.equal(book.list(snapshotOf(main))[0]?.mode, 'trial')
+  const [line] = book.list(snapshot)
+  assert.equal(line?.mode, 'trial')
   assert.deepEqual(noted, [])
 })
 

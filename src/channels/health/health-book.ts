@@ -25,7 +25,7 @@ import {
 import { modelOfPlace } from '../places.ts'
 import { isSameUpstream } from '../reach.ts'
 import { HealthRegister } from './health-register.ts'
-import { restoreHealth, saveHealth, type SavedHealth } from './health-store.ts'
+import { restoreHealth, saveEntries, type SavedHealth } from './health-store.ts'
 import {
   gradeOf,
   isInUse,
@@ -301,28 +301,28 @@ export class HealthBook implements ChannelFacts {
     return channel === undefined ? undefined : this.#describe(channel, place.model)
   }
 
-  /** Every channel × model of the snapshot, channels by rank and name. */
-  list(snapshot: Snapshot): readonly HealthLine[] {
-    return [...snapshot.channels.values()]
-      .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
-      .flatMap((channel) =>
-        [...channel.models.keys()].map((model) => this.#describe(channel, model)),
-      )
+  /**
+   * Every channel × model of the snapshot, channels by rank and name; each at the moment it is asked for, and
+   * none that has left the catalogue meanwhile.
+   */
+  *list(snapshot: Snapshot): Generator<HealthLine> {
+    const channels = [...snapshot.channels.values()].sort(
+      (left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1),
+    )
+    for (const channel of channels)
+      for (const model of channel.models.keys()) {
+        const current = this.#channelOf({ channel: channel.name, model })
+        if (current !== undefined) yield this.#describe(current, model)
+      }
   }
 
-  /** The state that a restart needs. */
-  save(): readonly SavedHealth[] {
-    const { clock } = this.#options
-    const now = clock.monotonic()
-    return [...this.#register.entries()].flatMap(({ channel, places }) =>
-      [...places].map(([model, place]) =>
-        saveHealth({ channel: channel.name, model }, place, { now, wallMs: clock.now() }),
-      ),
-    )
+  /** The state that a restart needs, by channel and model; each at the moment it is asked for. */
+  save(): Iterable<SavedHealth> {
+    return saveEntries(this.#register.entries(), this.#options.clock)
   }
 
   /** Resumes the state that an earlier process saved, after the first `follow`. */
-  restore(saved: readonly SavedHealth[]): void {
+  restore(saved: Iterable<SavedHealth>): void {
     const { clock } = this.#options
     const moment = { now: clock.monotonic(), wallMs: clock.now() }
     for (const one of saved) {

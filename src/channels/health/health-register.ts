@@ -62,9 +62,9 @@ export class HealthRegister {
   }
 
   placeOf(channel: Channel, model: string): Place {
-    const { places } = this.entryOf(channel)
+    const { channel: current, places } = this.entryOf(channel)
     let place = places.get(model)
-    if (place === undefined) places.set(model, (place = newPlace(channel, this.#options.startedAt)))
+    if (place === undefined) places.set(model, (place = newPlace(current, this.#options.startedAt)))
     return place
   }
 
@@ -122,7 +122,10 @@ export class HealthRegister {
     return this.#wakeAt
   }
 
-  /** Takes over a new catalogue and forgets what no longer applies. */
+  /**
+   * Takes over a new catalogue and forgets what no longer applies. A place is made when it is first asked
+   * for: a catalogue may have very many.
+   */
   follow(previous: Snapshot | undefined, next: Snapshot): void {
     const renewed: { readonly before: ChannelEntry; readonly why: string }[] = []
     for (const [name, entry] of this.#entries) {
@@ -135,8 +138,7 @@ export class HealthRegister {
       else this.#keep(entry, channel)
       if (why !== undefined) renewed.push({ before: entry, why })
     }
-    for (const channel of next.channels.values())
-      for (const model of channel.models.keys()) this.placeOf(channel, model)
+    for (const channel of next.channels.values()) this.entryOf(channel)
     for (const { before, why } of renewed) this.#reportRenewal(before, why)
   }
 
@@ -172,7 +174,7 @@ export class HealthRegister {
     const now = clock.monotonic()
     for (const [model, { state }] of places) {
       const from = shownMode(state, now)
-      if (from === 'on' || this.findPlace(name, model) === undefined) continue
+      if (from === 'on' || this.findEntry(name)?.channel.models.has(model) !== true) continue
       onEffect({ kind: 'changed', from, to: 'on', why }, { channel: name, model })
     }
   }

@@ -3,7 +3,10 @@
  * JSON without monotonic times, which mean nothing to the next process. Invariant: a channel that was off,
  * on trial or on the ramp resumes on trial, never on; learned times are kept.
  */
-import type { Queryable, Transaction } from '../../storage/database.ts'
+import type { Clock } from '../../base/clock.ts'
+import { batchesOf } from '../../base/turns.ts'
+import { eachRow, type Queryable, type Transaction } from '../../storage/database.ts'
+import { upsertRows } from '../../storage/upsert.ts'
 import type { CheckKind } from '../channel.ts'
 import type { Form } from './evidence.ts'
 import {
@@ -17,7 +20,7 @@ import {
 } from './health-state.ts'
 import { freshLatency } from './latency.ts'
 import type { Baseline } from './latency-baseline.ts'
-import type { Place, WaitsByBody } from './health-place.ts'
+import type { ChannelEntry, Place, WaitsByBody } from './health-place.ts'
 import { restoreWaits, saveWaits, type SavedWaits } from './waits.ts'
 
 export interface SavedHealth {
@@ -51,6 +54,24 @@ interface SaveMoment {
   /** Monotonic and wall time of one moment. */
   readonly now: number
   readonly wallMs: number
+}
+
+/** In the order of channels and models; each at the moment it is asked for. */
+export function* saveEntries(
+  entries: Iterable<ChannelEntry>,
+  clock: Clock,
+): Generator<SavedHealth> {
+  const byName = [...entries].map((entry) => [entry.channel.name, entry] as const).sort(byFirst)
+  for (const [channel, { places }] of byName)
+    for (const [model, place] of [...places].sort(byFirst))
+      yield saveHealth({ channel, model }, place, {
+        now: clock.monotonic(),
+        wallMs: clock.now(),
+      })
+}
+
+function byFirst([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : 1
 }
 
 export function saveHealth(
@@ -177,25 +198,30 @@ export async function readHealth(queryable: Queryable): Promise<readonly SavedHe
   })
 }
 
-/** Replaces all stored states. Several nodes may do so at once; the last write of a place counts. */
+const table = { table: 'channel_health', key: ['channel', 'model'] }
+const rowsPerStatement = 100
+
+/**
+ * Replaces all stored states; `saved` is in the order of channels and models. Several nodes may do so at
+ * once: the last write of a place counts, and the same order everywhere lets none wait for another.
+ */
 export async function replaceHealth(
   transaction: Transaction,
-  saved: readonly SavedHealth[],
+  saved: Iterable<SavedHealth>,
 ): Promise<void> {
   const kept = new Set<string>()
-  // The same order everywhere, so that two nodes never wait for each other.
-  for (const one of saved.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))) {
-    kept.add(keyOf(one))
-    await transaction.query(
-      `INSERT INTO channel_health (channel, model, mode, why, since_ms, saved_at_ms, detail)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)
-       ON CONFLICT (channel, model) DO UPDATE
-         SET mode = excluded.mode, why = excluded.why, since_ms = excluded.since_ms,
-           saved_at_ms = excluded.saved_at_ms, detail = excluded.detail`,
-      [one.channel, one.model, one.mode, one.why, one.sinceMs, one.savedAtMs, one.detail],
-    )
+  for (const batch of batchesOf(saved, rowsPerStatement)) {
+    for (const one of batch) kept.add(keyOf(one))
+    await upsertRows(transaction, table, batch.map(rowOf))
   }
-  for (const row of await transaction.query('SELECT channel, model FROM channel_health')) {
+  const rows = eachRow(rowsPerStatement, (last) =>
+    transaction.query(
+      `SELECT channel, model FROM channel_health WHERE (channel, model) > ($1, $2)
+        ORDER BY channel, model LIMIT ${rowsPerStatement}`,
+      [last?.['channel'] ?? '', last?.['model'] ?? ''],
+    ),
+  )
+  for await (const row of rows) {
     const place = { channel: String(row['channel']), model: String(row['model']) }
     if (kept.has(keyOf(place))) continue
     await transaction.query('DELETE FROM channel_health WHERE channel = $1 AND model = $2', [
@@ -203,6 +229,10 @@ export async function replaceHealth(
       place.model,
     ])
   }
+}
+
+function rowOf({ channel, model, mode, why, sinceMs, savedAtMs, detail }: SavedHealth) {
+  return { channel, model, mode, why, since_ms: sinceMs, saved_at_ms: savedAtMs, detail }
 }
 
 function keyOf({ channel, model }: Pick<SavedHealth, 'channel' | 'model'>): string {

@@ -43,7 +43,12 @@ export function lastingService(places: readonly Place[]): Service | undefined {
   return service === 'none' && places.some(isResumed) ? undefined : service
 }
 
+/** Whether a channel in this mode can carry the main route. */
+export function isWell(mode: Place['mode']): boolean {
+  return mode === 'on' || mode === 'ramp'
+}
+
 function fitnessOfMode(mode: Place['mode']): Fitness {
-  if (mode === 'on' || mode === 'ramp') return 'well'
+  if (isWell(mode)) return 'well'
   return mode === 'slow' ? 'usable' : 'out'
 }

@@ -6,7 +6,7 @@
  */
 import type { HealthLine } from '../../channels/health/health-line.ts'
 import { isResumed } from '../../channels/health/health-state.ts'
-import { lastingService, type Service } from '../../channels/health/service.ts'
+import { isWell, lastingService, type Service } from '../../channels/health/service.ts'
 import { keyOf, offKinds, type AlertKind, type Finding } from './alert-kind.ts'
 
 type OffKind = (typeof offKinds)[number]
@@ -32,10 +32,13 @@ export interface NodeLine {
 }
 
 export function findChannelConditions(
-  lines: readonly NodeLine[],
+  all: readonly NodeLine[],
   missing: readonly MissingModel[],
   known: ReadonlyMap<string, Finding>,
 ): readonly Finding[] {
+  // Nothing is to be said of a model that all of its channels serve, and most are such.
+  const troubled = new Set(all.flatMap(({ line }) => (isWell(line.mode) ? [] : line.model)))
+  const lines = all.filter(({ line }) => troubled.has(line.model))
   const places = Map.groupBy(lines, ({ line }) => `${line.channel}\n${line.model}`)
   const out = [...places.values()].flatMap((one) => findOut(one, known) ?? [])
   const offs = Map.groupBy(out, keyOf)

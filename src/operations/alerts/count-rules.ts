@@ -9,9 +9,12 @@ import type { AlertKind, Finding } from './alert-kind.ts'
 export const countKinds: readonly AlertKind[] = ['channel.limit_ignored', 'channel.counts_high']
 
 export function findCountConditions(lines: readonly HealthLine[]): readonly Finding[] {
-  const serving = lines.filter(({ mode }) => mode !== 'disabled')
-  const places = Map.groupBy(serving, ({ channel, model }) => `${channel} ${model}`)
-  const channels = Map.groupBy(serving, ({ channel }) => channel)
+  const counted = lines.filter(
+    ({ mode, ignoredLimits, countRatio }) =>
+      mode !== 'disabled' && (ignoredLimits !== undefined || countRatio !== undefined),
+  )
+  const places = Map.groupBy(counted, ({ channel, model }) => `${channel} ${model}`)
+  const channels = Map.groupBy(counted, ({ channel }) => channel)
   return [
     ...[...places].flatMap(([subject, seen]) => limitIgnored(subject, seen) ?? []),
     ...[...channels].flatMap(([channel, seen]) => countsHigh(channel, seen) ?? []),

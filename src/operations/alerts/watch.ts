@@ -55,7 +55,7 @@ export class ChannelWatch {
     // Without a running gateway nothing is known, and nothing has changed.
     if (nodes.length === 0) return
     const names = new Map(nodes.map(({ id, name }) => [id, name]))
-    const states = (await listStates(database)).filter(({ node }) => names.has(node))
+    const states = await listStates(database, names.keys())
     const lines = states.map(({ node, line }) => ({ node: names.get(node) ?? node, line }))
     const offered = await listOfferedModels(database)
     const known = await readConditions(database)
@@ -76,13 +76,14 @@ export class ChannelWatch {
     offered: readonly string[],
     { names, states }: { names: ReadonlyMap<string, string>; states: readonly PublishedState[] },
   ): readonly (MissingModel & { readonly isSecondTime: boolean })[] {
-    const placeOf = (node: string, model: string): string => `${node}\n${model}`
-    const published = new Set(states.map(({ node, line }) => placeOf(node, line.model)))
-    const missing = [...names].flatMap(([id, node]) =>
-      offered.map((model) => ({ node, model, place: placeOf(id, model) })),
+    const published = new Map([...names.keys()].map((id) => [id, new Set<string>()]))
+    for (const { node, line } of states) published.get(node)?.add(line.model)
+    const found = [...names].flatMap(([id, node]) =>
+      offered
+        .filter((model) => published.get(id)?.has(model) !== true)
+        .map((model) => ({ node, model, place: `${id}\n${model}` })),
     )
     const before = this.#missingBefore
-    const found = missing.filter(({ place }) => !published.has(place))
     this.#missingBefore = new Set(found.map(({ place }) => place))
     return found.map(({ node, model, place }) => ({
       node,

@@ -185,7 +185,7 @@ async function readPublished(queryable: Queryable, nowMs: number): Promise<Publi
   const all = await listNodes(queryable)
   const running = all.filter((node) => isRunning(node, nowMs))
   const shown = running.length > 0 ? running : latest(all)
-  const ids = new Set(shown.map((node) => node.id))
+  const ids = shown.map((node) => node.id)
   const holder = await findLeaseHolder(queryable, checkTask, nowMs)
   return {
     isLive: running.length > 0,
@@ -199,7 +199,7 @@ async function readPublished(queryable: Queryable, nowMs: number): Promise<Publi
       is_running: running.includes(node),
       makes_checks: running.includes(node) && node.id === holder,
     })),
-    states: (await listStates(queryable)).filter((state) => ids.has(state.node)),
+    states: await listStates(queryable, ids),
   }
 }
 

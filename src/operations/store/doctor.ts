@@ -120,8 +120,8 @@ async function examineProxies({ database, clock }: OperationContext): Promise<re
 async function examineAnswers({ database, clock }: OperationContext): Promise<readonly Finding[]> {
   const nowMs = await readStoreTime(database, clock)
   const running = (await listNodes(database)).filter((node) => isRunning(node, nowMs))
-  const ids = new Set(running.map(({ id }) => id))
-  const states = (await listStates(database)).filter(({ node }) => ids.has(node))
+  const ids = running.map(({ id }) => id)
+  const states = await listStates(database, ids)
   const found = findCountConditions(states.map(({ line }) => line))
   const refusing = states.flatMap(({ line }) => (line.isUsageRefused === true ? line.channel : []))
   const texts = [...found.map(({ text }) => text), ...[...new Set(refusing)].map(explainUsage)]

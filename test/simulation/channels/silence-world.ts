@@ -146,7 +146,7 @@ export class SilenceWorld {
   }
 
   #restart(): void {
-    const saved = this.#book.save()
+    const saved = [...this.#book.save()]
     this.#life++
     this.record.exchanges -= this.#running.size
     this.#running.clear()
