@@ -18,6 +18,7 @@ import {
   openBench,
   startReceiver,
   type AlertBench,
+  type Received,
   type Receiver,
 } from './harness.ts'
 
@@ -67,6 +68,28 @@ test('a webhook is signed as Standard Webhooks says, and tells what is wrong', a
     'channel.back',
   )
   assert.equal(dataOf(receiver.received[1])['id'], data['id'])
+  await node.close()
+})
+
+test('a name is no mention and no link in a chat, and a webhook has it as it is', async () => {
+  const name =
+    '@channel <!here> <@U1> a@EVERYONE [x](https://x.example) & ops@acme.example <https://x.example|x>'
+  await bench.addWebhook('ops', receiver.url, { format: 'slack' })
+  await bench.addWebhook('pager', receiver.url)
+  const node = bench.node()
+  await bench.observe('channel.off', [name])
+  await bench.pass(2, [node])
+  await node.settled()
+  const isWebhook = ({ id }: Received): boolean => id !== ''
+  const chat = receiver.received.find((one) => !isWebhook(one))
+  assert.deepEqual(JSON.parse(chat?.body ?? '{}'), {
+    text:
+      'Turnpike test\n*[warning] channel.off of @\u200bchannel &lt;!here&gt; &lt;@\u200bU1&gt; ' +
+      'a@\u200bEVERYONE [x]\u200b(https://x.example) &amp; ops@acme.example ' +
+      '&lt;https://x.example|x&gt;*\nLook at it.',
+  })
+  const webhook = dataOf(receiver.received.find(isWebhook))
+  assert.equal(webhook['title'], `channel.off of ${name}`)
   await node.close()
 })
 

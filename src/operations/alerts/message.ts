@@ -52,15 +52,23 @@ export function webhookHeaders(
 /** The body for a Slack-compatible incoming webhook. */
 export function slackBody({ notice, region }: MessageContent): string {
   const lines = [
-    `*[${markOf(notice)}] ${escapeSlack(titleOf(notice))}*`,
-    ...textsOf(notice).map(escapeSlack),
+    `*[${markOf(notice)}] ${escapeChat(titleOf(notice))}*`,
+    ...textsOf(notice).map(escapeChat),
   ]
-  return JSON.stringify({ text: [`Turnpike ${escapeSlack(region)}`, ...lines].join('\n') })
+  return JSON.stringify({ text: [`Turnpike ${escapeChat(region)}`, ...lines].join('\n') })
 }
 
-/** Slack reads `<…>` as a link or a mention, and `&` as the start of an entity. */
-function escapeSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+/**
+ * Others choose the names in a text. Slack reads `<…>` as a link or a mention, and `&` as the start of an
+ * entity. Chats that take the same form read `@name` and `[text](address)` too: a zero-width space ends both.
+ */
+function escapeChat(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/\B@|@(?=everyone|here)/gi, '@\u200b')
+    .replaceAll('](', ']\u200b(')
 }
 
 export interface Email {
