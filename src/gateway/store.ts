@@ -1,6 +1,7 @@
 /**
  * The store of a running gateway, on either engine: opened, migrated, with the ledger on it. The one
- * place that knows what the two need: SQLite one process and threads, PostgreSQL a node's name.
+ * place that knows what the two need: SQLite one process and threads, PostgreSQL a node's name. The code for
+ * PostgreSQL is loaded only when it is used: it would be a tenth of the start on SQLite.
  */
 import { hostname } from 'node:os'
 import { thisBuild } from '../base/build.ts'
@@ -11,7 +12,6 @@ import { createEmbeddedLedger } from '../ledger/embedded/ledger.ts'
 import { FreeExchangeLog } from '../ledger/free-exchange-log.ts'
 import { saveFreeExchanges } from '../ledger/free-exchange-store.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { moneyPoolOptions, openPostgresLedger } from '../ledger/postgres/ledger.ts'
 import type { CommitSummary } from '../ledger/settlement-queue.ts'
 import type { Config } from '../settings/list.ts'
 import type { StoreConnections } from '../settings/shares.ts'
@@ -26,8 +26,6 @@ import {
 import { lockStore } from '../storage/sqlite/lock.ts'
 import { openMembership, type Membership, type MembershipOptions } from '../storage/membership.ts'
 import { migrate } from '../storage/migrate.ts'
-import { PostgresPool } from '../storage/postgres/pool.ts'
-import { listenForRevisions, openPostgres } from '../storage/postgres/postgres.ts'
 import { OnDemandDatabase } from '../storage/sqlite/on-demand.ts'
 import { openSqliteThread } from '../storage/sqlite/thread.ts'
 
@@ -85,7 +83,10 @@ export async function openOperatorStore({
 }: FurtherStoreOptions): Promise<Database> {
   const location = parseStoreLocation(store)
   const connectionsMax = connections.operators
-  if (location.kind === 'postgres') return openPostgres(location, { connectionsMax })
+  if (location.kind === 'postgres') {
+    const { openPostgres } = await import('../storage/postgres/postgres.ts')
+    return openPostgres(location, { connectionsMax })
+  }
   return new OnDemandDatabase({ clock, open: () => openSqliteThread(location.path, onFatal) })
 }
 
@@ -145,6 +146,9 @@ function openOnServer(
 ): Promise<GatewayStore> {
   const { config, connections, clock, onFault, onRecovered } = options
   return openAll(async (opened) => {
+    const { moneyPoolOptions, openPostgresLedger } = await import('../ledger/postgres/ledger.ts')
+    const { PostgresPool } = await import('../storage/postgres/pool.ts')
+    const { listenForRevisions, openPostgres } = await import('../storage/postgres/postgres.ts')
     const database = await openPostgres(location, { connectionsMax: connections.other })
     opened.defer(() => database.close())
     await migrate(database)
