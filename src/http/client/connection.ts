@@ -10,6 +10,7 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { invariant } from '../../base/errors.ts'
 import type { Secret } from '../../base/secret.ts'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
+import { SocketReading } from '../socket-reading.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
 import { bytesOf, piecesOf } from '../wire/message-writer.ts'
 import { ResponseReader } from '../wire/response-reader.ts'
@@ -77,6 +78,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   readonly #parts: ConnectionParts
   /** Undefined while a tunnel is being opened. */
   #socket: Socket | undefined
+  #reading: SocketReading | undefined
   #tunnel: Tunnel | undefined
   readonly #reader = new ResponseReader(headBytesMax)
   #roundTrip: RoundTrip | undefined
@@ -123,11 +125,11 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   }
 
   pause(): void {
-    this.#socket?.pause()
+    this.#reading?.stop()
   }
 
   resume(): void {
-    if (this.#socket?.isPaused() === true) this.#socket.resume()
+    this.#reading?.goOn()
   }
 
   /** Closes the connection at once. Idempotent. */
@@ -198,6 +200,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
       },
     }
     const socket = isTls ? this.#openTls(options) : this.#parts.openSocket(options)
+    this.#reading = new SocketReading(socket)
     socket.on(isTls ? 'secureConnect' : 'connect', () => this.#onReady())
     // Node reads into a buffer of ours only where it has opened the connection itself.
     if (tunnel !== undefined)
@@ -283,6 +286,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   }
 
   #onRead(length: number, buffer: Uint8Array): void {
+    this.#reading?.afterRead(length)
     const roundTrip = this.#roundTrip
     // No request is under way: these bytes must not be taken for the answer to the next one.
     if (roundTrip === undefined || !this.#isWritten) {

@@ -9,6 +9,7 @@
  */
 import type { Socket } from 'node:net'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
+import { SocketReading } from '../socket-reading.ts'
 import type { ClientAddresses, Peer } from './client-address.ts'
 import { ClientOutput, type OutputOwner } from './client-output.ts'
 import type { Arrival, Place, PlaceHolder } from './connection-places.ts'
@@ -51,6 +52,7 @@ export class ServerConnection
   watchIndex = unwatched
   readonly output: ClientOutput
   readonly #socket: Socket
+  readonly #reading: SocketReading
   readonly #parts: ConnectionParts
   /** Behind the request under way. */
   readonly #ahead: UnreadInput
@@ -74,6 +76,7 @@ export class ServerConnection
   constructor(socket: Socket, parts: ConnectionParts, { peer, place }: Arrival) {
     this.output = new ClientOutput(socket, this)
     this.#socket = socket
+    this.#reading = new SocketReading(socket)
     this.#parts = parts
     this.#ahead = new UnreadInput(parts.headBytesMax)
     this.#peer = peer
@@ -102,11 +105,11 @@ export class ServerConnection
   }
 
   pauseReading(): void {
-    this.#socket.pause()
+    this.#reading.stop()
   }
 
   resumeReading(): void {
-    if (this.#socket.isPaused()) this.#socket.resume()
+    this.#reading.goOn()
   }
 
   /** Closes the connection unless a request is under way. */
@@ -205,6 +208,7 @@ export class ServerConnection
   }
 
   #onData(piece: Buffer): void {
+    this.#reading.afterRead(piece.length)
     if (this.#state === 'closed') return
     if (this.#state === 'closing' || this.#isLost) {
       this.#discardedBytes += piece.length
@@ -350,12 +354,9 @@ export class ServerConnection
     this.#body = undefined
     this.dueMs = nowMs + lingerMs
     this.output.startWatching(nowMs)
-    if (mayHaveMore) {
-      this.output.end()
-      this.resumeReading()
-    } else {
-      this.output.close()
-    }
+    if (!mayHaveMore) this.output.close()
+    else this.output.end()
+    if (mayHaveMore) this.resumeReading()
   }
 
   /** The client has closed its side: it has left, but gets answers to what it sent before. */
