@@ -20,8 +20,6 @@ export interface DrainParts {
 
 /** After the drain timeout: time to settle the cut exchanges, and time to flush written answers. */
 const settleTimeMs = 5_000
-/** How long a replaced process serves further requests on the connections that it has. */
-const lastRequestsMs = 5_000
 const pollMs = 50
 /** For what waits for the store, which a large read of an operator can hold. */
 const closeTimeMs = 30_000
@@ -39,18 +37,20 @@ export async function drain(parts: DrainParts, timeoutMs: number): Promise<void>
   await closeWithin(parts)
 }
 
+/**
+ * A kept connection ends with its next answer, which says so, or when its usual keep-alive time is over: a
+ * client cannot tell that from any other end of a connection, and no request meets it.
+ */
 export async function retire(parts: DrainParts, timeoutMs: number): Promise<void> {
   const { clock, events, clients, operators, watchdog } = parts
   const isIdle = (): boolean => parts.running.runningCount === 0
-  const isFlushed = (): boolean => isUnused(clients) && isIdle()
   await events.close()
   clients.stopAccepting()
   void operators.drain()
   const isDone = (): boolean => clients.connectionCount() === 0 && isIdle()
-  await until(isDone, Math.min(timeoutMs, lastRequestsMs), clock)
-  await until(isFlushed, timeoutMs, clock)
+  await until(isDone, timeoutMs, clock)
   watchdog.cutAll()
-  await until(isFlushed, settleTimeMs, clock)
+  await until(() => isUnused(clients) && isIdle(), settleTimeMs, clock)
   await until(() => isUnused(operators), settleTimeMs, clock)
   await closeWithin(parts)
 }
