@@ -34,6 +34,31 @@ const aboutAddresses: Readonly<Record<string, Explanation>> = {
   EPERM: conflict('needs a permission that this user does not have'),
 }
 
+/** What this process, or its machine, has no more of. */
+export type Shortage = 'open_files' | 'memory' | 'ports'
+
+const shortages: ReadonlyMap<unknown, Shortage> = new Map([
+  ['EMFILE', 'open_files'],
+  ['ENFILE', 'open_files'],
+  ['ENOMEM', 'memory'],
+  ['ENOBUFS', 'memory'],
+])
+
+/**
+ * Returns what this side has too little of, where that is why a connection could not be opened. Where a name
+ * has several addresses, one that got as far as the shortage counts: who is at fault is not known then.
+ */
+export function shortageIn(error: Error): Shortage | undefined {
+  const failures: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
+  const codes = failures.map((one) =>
+    one instanceof Error && 'code' in one ? one.code : undefined,
+  )
+  const shortage = codes.map((code) => shortages.get(code)).find((one) => one !== undefined)
+  // Also the answer for an address of a family that this machine does not have.
+  const hasNoPort = codes.every((code) => code === 'EADDRNOTAVAIL')
+  return shortage ?? (hasNoPort ? 'ports' : undefined)
+}
+
 /** Returns undefined for an error that an operator cannot change. */
 export function explainSystemError(error: unknown): GatewayError | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined

@@ -9,9 +9,10 @@ import type { UpstreamFault } from '../formats/format.ts'
 import type { FailureKind } from '../http/client/upstream.ts'
 import type { Outcome } from './health/health-event.ts'
 
-/** No answer at all. `timeout` is a limit of the channel's own; the last three come from the gateway. */
+/** No answer at all. `timeout` is the channel's limit; `shortage` and the last three are the gateway's. */
 export type BrokenClass =
   | 'connect'
+  | 'shortage'
   | 'address'
   | 'tls'
   | 'reset'
@@ -151,6 +152,14 @@ export const outcomes = {
     meaning: 'The gateway could not connect to the vendor.',
     mayHaveCost: false,
   },
+  shortage: {
+    ...refused,
+    examples: 'the gateway has no open file, port or memory left for a connection',
+    meaning: 'The gateway itself was short of open files, ports or memory.',
+    health: 'nobody',
+    shows: 'relay.overloaded',
+    weight: 2,
+  },
   address: {
     ...lost,
     examples: 'a name that leads to an address which is not public, without `allow_private`',
@@ -284,7 +293,7 @@ export function failureInPlaceOf<One extends ClassedAttempt>(
 /** Returns whether a failure may be over soon; credential, credit and models need the operator. */
 export function isPassing(name: OutcomeClass): boolean {
   const { health } = outcomes[name]
-  return health === 'hard' || health === 'throttle'
+  return health === 'hard' || health === 'throttle' || name === 'shortage'
 }
 
 /** Only a gateway that stops ends a request to a vendor itself. */

@@ -121,6 +121,7 @@ export function giveUp(failed: readonly EndedAttempt[], nowMs: number): ShownErr
     if (best === undefined || weightOf(candidate) >= weightOf(best)) best = candidate
   if (best === undefined) return ownError('relay.no_channel_available')
   const { outcome, lease } = best
+  if (outcome.class === 'shortage') return { kind: 'own_error', refusal: noConnection }
   const isLasting = !failed.some((one) => isPassing(one.outcome.class))
   if (outcome.kind !== 'vendor_error') return ownError(outcomes[outcome.class].shows, { isLasting })
   const { shows } = outcomes[outcome.class]
@@ -163,6 +164,11 @@ const lastingMessages: Readonly<Partial<Record<OwnErrorCode, string>>> = {
 }
 
 const briefSeconds = '5'
+const noConnection = refuse(
+  'relay.overloaded',
+  'This gateway can open no more connections to vendors right now. Try again shortly.',
+  { 'retry-after': briefSeconds },
+)
 const hasRetryAfter: ReadonlySet<OwnErrorCode> = new Set([
   'relay.upstream_throttled',
   'relay.overloaded',

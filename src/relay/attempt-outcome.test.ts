@@ -29,6 +29,7 @@ const answers: Readonly<Record<UpstreamFault, readonly [status: number, body: st
 
 const failures: readonly FailureKind[] = [
   'connect',
+  'shortage',
   'address',
   'tls',
   'reset',

@@ -127,6 +127,10 @@ const rows: Readonly<Record<string, Row>> = {
     outcome: broken('connect', { isUnsent: true }),
     cells: always('failover', 'hard'),
   },
+  'a shortage of the gateway itself': {
+    outcome: broken('shortage', { isUnsent: true }),
+    cells: always('failover', 'nobody'),
+  },
   'a name that leads where it must not': {
     outcome: broken('address', { isUnsent: true }),
     cells: always('failover', 'config'),

@@ -64,7 +64,7 @@ export const exchangeSettings = {
       'max_connections',
       count({ min: 1, max: 1_000_000 }),
       10_000,
-      "The most open client connections. Keep it below the process's limit of open files.",
+      'The most open client connections. Fewer where the limit of open files of the process does not allow them.',
     ),
     connectionsPerAddressMax: setting(
       'max_connections_per_address',

@@ -4,15 +4,21 @@ import { test } from 'node:test'
 import { loadConfig } from './read.ts'
 import { shareConnections, shareHeap, shareLimits } from './shares.ts'
 
-function limitsOf(processCount: number, env: Readonly<Record<string, string>> = {}) {
+function limitsOf(
+  processCount: number,
+  env: Readonly<Record<string, string>> = {},
+  openFilesMax = Infinity,
+) {
   const loaded = loadConfig({ options: {}, env, cwd: '/nowhere' })
   assert.ok(loaded.kind === 'config')
-  return shareLimits(loaded.config, processCount)
+  return shareLimits(loaded.config, processCount, openFilesMax)
 }
 
 test('one process has all', () => {
   assert.deepEqual(limitsOf(1, { TURNPIKE_BODIES_MAX_BYTES: '4194304' }), {
     connectionsMax: 10_000,
+    adminConnectionsMax: 128,
+    upstreamConnectionsMax: Infinity,
     keylessPerAddressMax: 256,
     failedSignInsMax: 300,
     runningPerKeyMax: 2_000,
@@ -26,12 +32,26 @@ test('several processes share what the settings say, rounded up', () => {
   const limits = limitsOf(3, { TURNPIKE_BODIES_MAX_BYTES: '4194304' })
   assert.deepEqual(limits, {
     connectionsMax: 3_334,
+    adminConnectionsMax: 128,
+    upstreamConnectionsMax: Infinity,
     keylessPerAddressMax: 86,
     failedSignInsMax: 100,
     runningPerKeyMax: 667,
     runningPerAccountMax: 1_334,
     bodiesBytesMax: 1_398_102,
   })
+})
+
+test('connections stay within the open files, of which each process keeps some for itself', () => {
+  const { connectionsMax, adminConnectionsMax, upstreamConnectionsMax } = limitsOf(2, {}, 1_024)
+  assert.deepEqual([connectionsMax, upstreamConnectionsMax, adminConnectionsMax], [384, 384, 128])
+  assert.ok(connectionsMax + upstreamConnectionsMax + adminConnectionsMax < 1_024)
+  const few = { TURNPIKE_MAX_CONNECTIONS: '100' }
+  assert.deepEqual(limitsOf(1, few, 1_024), {
+    ...limitsOf(1, few),
+    upstreamConnectionsMax: 384,
+  })
+  assert.throws(() => limitsOf(1, {}, 511), /511 files open, and a gateway needs 512/)
 })
 
 test('a limit of 1 stays a limit for many processes, and none stays none', () => {

@@ -2,12 +2,17 @@
  * Shares out among the processes of one supervisor what the settings say for all of them together. Part of
  * the composition root. A share is rounded up, and a limit of zero (none) stays zero.
  */
+import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
+import { GatewayError } from '../base/errors.ts'
 import type { Config } from './list.ts'
 
 /** What one process may use. */
 export interface ProcessLimits {
   readonly connectionsMax: number
+  readonly adminConnectionsMax: number
+  /** To all vendors together. */
+  readonly upstreamConnectionsMax: number
   readonly keylessPerAddressMax: number
   readonly failedSignInsMax: number
   readonly runningPerKeyMax: number
@@ -28,14 +33,48 @@ const bodiesMemoryShare = 4
 const heapsMemoryShare = 2
 const heapBytesMin = 201_326_592
 
+/** Of the files that a process may have open, these are not for clients and vendors. */
+const openFilesKept = 256
+/** Of those kept, for the admin listener. */
+const adminConnectionsMax = 128
+const openFilesMin = 512
+
+/** Returns how many files this process may have open, where Linux says it. Node has raised the soft limit. */
+function readOpenFilesMax(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'latin1')
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity)
+  } catch {
+    return Infinity
+  }
+}
+
+/** Half of them for connections of clients, half for those to vendors: each request may need one of both. */
+function connectionsWithin(openFilesMax: number): number {
+  if (openFilesMax < openFilesMin)
+    throw new GatewayError(
+      'operations.invalid',
+      `This process may have ${openFilesMax} files open, and a gateway needs ${openFilesMin}. Raise the limit: ulimit -n, or LimitNOFILE in systemd.`,
+    )
+  return Math.floor((openFilesMax - openFilesKept) / 2)
+}
+
 function shareOf(total: number, processCount: number): number {
   return Math.ceil(total / processCount)
 }
 
-export function shareLimits(config: Config, processCount: number): ProcessLimits {
+export function shareLimits(
+  config: Config,
+  processCount: number,
+  openFilesMax = readOpenFilesMax(),
+): ProcessLimits {
   const share = (total: number): number => shareOf(total, processCount)
+  const upstreamConnectionsMax = connectionsWithin(openFilesMax)
+  const connectionsMax = Math.min(share(config.connectionsMax), upstreamConnectionsMax)
   return {
-    connectionsMax: share(config.connectionsMax),
+    connectionsMax,
+    adminConnectionsMax: Math.min(connectionsMax, adminConnectionsMax),
+    upstreamConnectionsMax,
     keylessPerAddressMax: share(config.connectionsPerAddressMax),
     failedSignInsMax: share(config.failedSignInsMax),
     runningPerKeyMax: share(config.runningPerKeyMax),

@@ -342,6 +342,20 @@ test('a repeated store outage is logged once in ten seconds for each place, and 
   assert.match(await text(), /^turnpike_alarms_total\{kind="fault"\} 10$/m)
 })
 
+test('a shortage needs the operator, once in ten seconds for each thing that is short', async () => {
+  const { lines, clock, telemetry, text } = start()
+  for (let index = 0; index < 5; index++) telemetry.shortage('open_files')
+  telemetry.shortage('ports')
+  telemetry.ledgerRecovered()
+  clock.advance(10_000)
+  telemetry.shortage('open_files')
+  assert.deepEqual(
+    lines.map(({ msg, kind, of }) => [msg, kind, of]),
+    ['open_files', 'ports', 'open_files'].map((of) => ['operator needed', 'shortage', of]),
+  )
+  assert.match(await text(), /^turnpike_alarms_total\{kind="shortage"\} 3$/m)
+})
+
 test('a failure to read changes is logged, so is its end, and then the next failure', () => {
   const { lines, telemetry } = start()
   const away = new GatewayError('ledger.unavailable', 'Not at the moment.')

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import { GatewayError, outageReasonOf } from '../base/errors.ts'
 import { usdNumber, type Picos } from '../base/money.ts'
+import type { Shortage } from '../base/system-error.ts'
 import type { Metrics } from './metrics.ts'
 import { RefusalLines, type FailedSignIn, type RefusedRequest } from './refusal-lines.ts'
 
@@ -83,7 +84,7 @@ export interface TelemetryOptions {
 /** The public methods of the reporter; a simulation replaces them. */
 export type Telemetry = Pick<EventReporter, keyof EventReporter>
 
-/** While the store is unavailable, each place logs one line in this time. */
+/** While the store is unavailable, each place logs one line in this time; so does a shortage. */
 const outageLineMs = 10_000
 
 export function createTelemetry(options: TelemetryOptions): Telemetry {
@@ -96,6 +97,7 @@ class EventReporter {
   readonly #clock: Clock
   /** Where → when a store outage was last logged. */
   readonly #outagesLogged = new Map<string, number>()
+  readonly #shortagesLogged = new Map<Shortage, number>()
   readonly #refusalLines: RefusalLines
   #isCollectorOut = false
 
@@ -210,6 +212,13 @@ class EventReporter {
     this.#metrics.clientConnectionsClosed.inc({ why })
   }
 
+  /** The gateway could not open or accept a connection because it, or its machine, is short of something. */
+  shortage(of: Shortage): void {
+    if (this.#isLoggedLately(this.#shortagesLogged, of)) return
+    this.#metrics.alarms.inc({ kind: 'shortage' })
+    this.#log.error({ kind: 'shortage', of }, 'operator needed')
+  }
+
   /** A message about an alert was sent, or was not. `outcome` names a status or a failure, no address. */
   alertSent(attempt: {
     readonly target: string
@@ -266,10 +275,14 @@ class EventReporter {
   }
 
   #isLoggedAlready(error: unknown, where: string): boolean {
-    if (!isStoreOutage(error)) return false
+    return isStoreOutage(error) && this.#isLoggedLately(this.#outagesLogged, where)
+  }
+
+  /** Otherwise it is noted as logged now. */
+  #isLoggedLately<Key>(logged: Map<Key, number>, key: Key): boolean {
     const nowMs = this.#clock.monotonic()
-    const isRecent = nowMs - (this.#outagesLogged.get(where) ?? -Infinity) < outageLineMs
-    if (!isRecent) this.#outagesLogged.set(where, nowMs)
+    const isRecent = nowMs - (logged.get(key) ?? -Infinity) < outageLineMs
+    if (!isRecent) logged.set(key, nowMs)
     return isRecent
   }
 }

@@ -69,10 +69,10 @@ describe('connections', () => {
     await withScenario({ settings: { max_connections: '100' } }, async (gateway) => {
       gateway.sandbox.faults.set('beta-main', 'hold=all@before_head')
       const ask = { format: 'chat', isStream: true } as const
-      const running = Array.from({ length: 99 }, () =>
+      const running = Array.from({ length: 92 }, () =>
         openAsk(gateway.url, gateway.account.key, ask),
       )
-      await gateway.passed('attempt_sent', 99)
+      await gateway.passed('attempt_sent', 92)
       for (let times = 0; times < 3; times++)
         assert.equal((await send(`${gateway.url}/health`)).status, 200)
       for (const path of [places.chat.path, places.messages.path, '/v1/usage']) {

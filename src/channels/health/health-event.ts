@@ -50,7 +50,7 @@ export const outcomeFacts = {
   },
   /** The request was at fault, or the client left: says nothing about the channel. */
   client: { ...silent, blames: 'client' },
-  /** The gateway ended it, or the connection had gone stale: says nothing either. */
+  /** The gateway ended it or could not send it, or the connection had gone stale: says nothing either. */
   nobody: { ...silent, blames: 'none' },
   /** The channel has no rate or capacity left for now. */
   throttle: {

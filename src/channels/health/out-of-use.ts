@@ -215,9 +215,11 @@ function pass(state: Trial, now: number): HealthState {
 
 /**
  * The vendor called the probe a bad request: it answers and accepts the credential, so this passes
- * where the model is known to exist.
+ * where the model is known to exist. A probe that the gateway could not send says nothing.
  */
 export function undecidedOnTrial(state: Trial, result: AttemptResult, moment: Moment): Step {
+  if (result.outcome === 'nobody')
+    return unchanged({ ...state, probeAt: moment.now + jittered(retryMs, moment.random) })
   const isAnswer = result.outcome === 'client' && state.cause !== 'missing'
   if (isAnswer) return passTrial(state, result, moment)
   return failTrial(rested(state, result, moment.now), result, moment)

@@ -417,6 +417,18 @@ test('a rest lasts as the vendor asks, between one second and five minutes, five
   }
 })
 
+test('a probe that the gateway could not send decides nothing, and the next one follows', () => {
+  const notSent = probed('nobody')
+  const off = offAfterRun()
+  assert.equal(apply(off, notSent, 1_000).state, off)
+  const trial = asTrial(apply(off, { kind: 'asked' }, 2_000).state)
+  const resumed = { ...trial, why: 'restarted', passed: 1 }
+  const after = asTrial(apply(resumed, notSent, 3_000).state)
+  assert.equal(after.passed, 1)
+  assert.equal(after.probeAt, 33_000)
+  assert.equal(apply(freshState, notSent, 500).state, freshState)
+})
+
 test('a throttled probe rests the channel as traffic would, in every mode', () => {
   const throttled = { ...probed('throttle'), retryAfterMs: 40_000 }
   const trial = apply(offAfterRun(), wake, 30_000).state

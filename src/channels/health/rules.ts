@@ -136,10 +136,13 @@ export const rules = {
     confirmed,
   ),
   probeUndecided: rule<AttemptResult>(
-    'probe throttled, or called a bad request',
+    'probe throttled, called a bad request, or not sent',
     does('ends a burst without a result', used.undecidedProbe),
     rest,
-    does('throttled: as failed; bad request: as passed', unused.undecidedOnTrial),
+    does(
+      'throttled: as failed; bad request: as passed; not sent: next after 30 s',
+      unused.undecidedOnTrial,
+    ),
   ),
   silent: rule<EventOf<'silent'>>(
     'requests wait and nothing arrives',

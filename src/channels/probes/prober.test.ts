@@ -1,5 +1,6 @@
 /** The prober against a simulated vendor: which checks it makes, one at a time, and who hears of it. */
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { ManualClock } from '../../../test/support/manual-clock.ts'
 import { makeChannel, makeSnapshot } from '../../../test/support/snapshots.ts'
@@ -98,6 +99,25 @@ function renew(): void {
   book.follow(before, snapshot)
   prober.follow(before, snapshot)
 }
+
+test('probes that the gateway could not send switch nothing off', async () => {
+  const openSocket = (): Socket => {
+    const socket = new Socket()
+    setImmediate(() => socket.destroy(Object.assign(new Error('EMFILE'), { code: 'EMFILE' })))
+    return socket
+  }
+  const short = new UpstreamPools({ connectTimeoutMs: 5_000, openSocket })
+  const checked: string[] = []
+  const parts = { clock, snapshot: () => snapshot, health: () => book, onError: assert.ifError }
+  const onChecked = ({ channel }: { channel: string }): void => void checked.push(channel)
+  prober = new Prober({ ...parts, upstream: short, onChecked })
+  prober.probe(place, { count: 3 })
+  while (recorded.ended.length < 3) await nextEnd()
+  assert.deepEqual(new Set(recorded.ended.map(({ outcome }) => outcome)), new Set(['nobody']))
+  assert.equal(book.state('probed', 'm').mode, 'on')
+  assert.deepEqual(checked, [])
+  await short.close()
+})
 
 test('a check counts like an attempt without a client', async () => {
   const ended = nextEnd()

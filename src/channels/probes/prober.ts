@@ -176,8 +176,7 @@ export class Prober {
       if (outcome === 'ok' && channel.check === 'request') health.answered(attempt)
       health.end(attempt, { outcome, retryAfterMs, caller: undefined })
     }
-    if (result.outcome === 'nobody') return undefined
-    this.#parts.onChecked?.(place, result)
+    if (result.outcome !== 'nobody') this.#parts.onChecked?.(place, result)
     return result
   }
 }

@@ -37,7 +37,7 @@ interface Below {
 }
 
 export async function openListeners(opening: Opening, below: Below): Promise<Listeners> {
-  const { config, effects, opened } = opening
+  const { config, effects, limits, opened } = opening
   const { place } = effects
   const clients = await listenForClients(opening, below)
   opened.defer(() => clients.close())
@@ -47,12 +47,16 @@ export async function openListeners(opening: Opening, below: Below): Promise<Lis
       descriptor: place?.adminListenDescriptor,
       ...commonOptions(opening),
       stallTimeoutMs: config.writeStallTimeoutMs,
+      connectionsMax: limits.adminConnectionsMax,
     },
     adminParts(opening, below, clients),
   )
   // Both together, because each waits for its last connection.
   opened.defer(async () => void (await Promise.all([clients.close(), operators.close()])))
   opened.defer(() => below.operators.events.close())
+  const { connectionsMax: maxConnections } = limits
+  if (maxConnections * (place?.count ?? 1) < config.connectionsMax)
+    effects.log.info({ maxConnections }, 'fewer connections, by the limit of open files')
   return { clients, operators, reportMetrics: () => reportOwn(opening, below, clients) }
 }
 

@@ -33,13 +33,19 @@ interface Below {
 }
 
 export async function openRelaying(opening: Opening, below: Below): Promise<Relaying> {
-  const { config, effects, opened, onError, telemetry } = opening
+  const { config, effects, limits, opened, onError, telemetry } = opening
   const { clock, onTracePoint, resolve } = effects
   const { store } = below.money
   const { authenticate, running } = below.callers
   const traces = await openTraces(opening)
   const { connectTimeoutMs } = config
-  const upstream = new UpstreamPools({ connectTimeoutMs, clock, ...(resolve && { resolve }) })
+  const upstream = new UpstreamPools({
+    connectTimeoutMs,
+    connectionsMax: limits.upstreamConnectionsMax,
+    onShortage: (of) => telemetry.shortage(of),
+    clock,
+    ...(resolve && { resolve }),
+  })
   const channels = await openChannels(opening, below, upstream)
   opened.defer(() => store.ledger.close())
   const watchdog = createWatchdog(clock)

@@ -8,6 +8,7 @@
 import { isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { invariant } from '../../base/errors.ts'
+import { shortageIn, type Shortage } from '../../base/system-error.ts'
 import type { Secret } from '../../base/secret.ts'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { SocketReading } from '../socket-reading.ts'
@@ -35,6 +36,7 @@ export interface ConnectionParts {
   readonly keepAliveMs: number
   readonly watchdog: Watchdog
   readonly monotonic: () => number
+  readonly onShortage: (of: Shortage) => void
 }
 
 /** The pool a connection belongs to, and the address it leads to. */
@@ -349,7 +351,18 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   #onLost(error: Error | undefined): void {
     if (this.#isClosed) return
     if (this.#isWritten || error === undefined) this.#fail(this.#isWritten ? 'reset' : 'connect')
-    else this.#fail(classifyConnectError(error))
+    else this.#fail(this.#classify(error))
+  }
+
+  /** Of an error before the connection was open. */
+  #classify(error: Error & { readonly code?: string }): FailureKind {
+    if (error instanceof AddressRefused) return 'address'
+    const shortage = shortageIn(error)
+    if (shortage !== undefined) {
+      this.#parts.onShortage(shortage)
+      return 'shortage'
+    }
+    return certificateCode.test(error.code ?? '') ? 'tls' : 'connect'
   }
 
   #fail(kind: FailureKind): void {
@@ -380,8 +393,3 @@ function slicesOf(piece: Buffer): Buffer[] {
  */
 const certificateCode =
   /^(ERR_TLS_CERT|CERT|CRL|UNABLE_|DEPTH_|SELF_SIGNED|INVALID_|PATH_LENGTH|HOSTNAME_|ERROR_IN_)/
-
-function classifyConnectError(error: Error & { readonly code?: string }): FailureKind {
-  if (error instanceof AddressRefused) return 'address'
-  return certificateCode.test(error.code ?? '') ? 'tls' : 'connect'
-}

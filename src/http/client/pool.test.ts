@@ -6,7 +6,7 @@ import {
   createServer,
   type AddressInfo,
   type Server,
-  type Socket,
+  Socket,
   type TcpNetConnectOpts,
 } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
@@ -170,6 +170,10 @@ function send(
 /** A few turns of the event loop: enough for anything already under way to have been called. */
 async function settle(): Promise<void> {
   for (let count = 0; count < 4; count++) await turn()
+}
+
+function failedWith(code: string): Error {
+  return Object.assign(new Error(code), { code })
 }
 
 function ok(body: string, extra = ''): string {
@@ -366,11 +370,24 @@ describe('connections', () => {
 
   it('are bounded: one exchange more fails at once and unsent', async () => {
     const vendor = await startVendor(() => undefined)
-    const upstream = open({ maxConnectionsPerChannel: 2 })
+    const shortages: string[] = []
+    const upstream = open({ connectionsMax: 2, onShortage: (of) => void shortages.push(of) })
     send(upstream, vendor)
     send(upstream, vendor)
     const failure = await send(upstream, vendor).recorder.failed()
-    assert.deepEqual(failure, { kind: 'connect', isUnsent: true, isReusedConnection: false })
+    assert.deepEqual(failure, { kind: 'shortage', isUnsent: true, isReusedConnection: false })
+    assert.deepEqual(shortages, ['open_files'])
+  })
+
+  it('that are idle make room for another channel, where no more may be open', async () => {
+    const vendor = await startVendor((socket) => socket.write(ok('x')))
+    const other = await startVendor((socket) => socket.write(ok('y')))
+    const target = { ...other.target, name: 'alpha-backup' }
+    const upstream = open({ connectionsMax: 1 })
+    await send(upstream, vendor).recorder.ended()
+    await send(upstream, { target }).recorder.ended()
+    await until(() => upstream.stats().get('alpha-main')?.connectionCount === 0)
+    assert.equal(upstream.stats().get('alpha-backup')?.connectionCount, 1)
   })
 
   it('that the vendor marks as closing are not used again', async () => {
@@ -527,6 +544,38 @@ describe('failures before the request is written', () => {
       kind: 'connect',
       ...unsent,
     })
+  })
+
+  it('the gateway itself is short of files, memory or ports', async () => {
+    const failures: readonly [Error, string, readonly string[]][] = [
+      [failedWith('EMFILE'), 'shortage', ['open_files']],
+      [failedWith('ENFILE'), 'shortage', ['open_files']],
+      [failedWith('ENOBUFS'), 'shortage', ['memory']],
+      [failedWith('ENOMEM'), 'shortage', ['memory']],
+      [failedWith('EADDRNOTAVAIL'), 'shortage', ['ports']],
+      [
+        new AggregateError([failedWith('ECONNREFUSED'), failedWith('EMFILE')]),
+        'shortage',
+        ['open_files'],
+      ],
+      [
+        new AggregateError([failedWith('EADDRNOTAVAIL'), failedWith('ECONNREFUSED')]),
+        'connect',
+        [],
+      ],
+    ]
+    for (const [error, kind, of] of failures) {
+      const shortages: string[] = []
+      const openSocket = (): Socket => {
+        const socket = new Socket()
+        setImmediate(() => socket.destroy(error))
+        return socket
+      }
+      const upstream = open({ openSocket, onShortage: (short) => void shortages.push(short) })
+      const target = { name: 'x', url: 'http://127.0.0.1:1' }
+      assert.deepEqual(await send(upstream, { target }).recorder.failed(), { kind, ...unsent })
+      assert.deepEqual(shortages, of, kind)
+    }
   })
 
   it('the address is not an HTTP address', async () => {

@@ -1,12 +1,14 @@
 /**
  * Connection pools to vendors over HTTP/1.1: one pool of kept-alive connections per channel address. The
- * most recently used connection serves next, so that idle ones time out. No exchange waits for another: one
- * more than allowed is refused. This file knows no format, no verdict and no timeout but that of connecting.
+ * most recently used connection serves next, so that idle ones time out. No exchange waits for another: where
+ * all connections that the gateway may have are in use, one more is refused. This file knows no format, no
+ * verdict and no timeout but that of connecting.
  */
 import { connect, type LookupFunction } from 'node:net'
 import { kindOfAddress } from '../../base/address-kind.ts'
 import type { Secret } from '../../base/secret.ts'
 import { systemClock, type Clock } from '../../base/clock.ts'
+import type { Shortage } from '../../base/system-error.ts'
 import { createWatchdog } from '../../base/watchdog.ts'
 import { requestHead } from '../wire/message-writer.ts'
 import {
@@ -29,8 +31,10 @@ import type {
 export interface UpstreamOptions {
   /** Name look-up, TCP and TLS together. */
   readonly connectTimeoutMs: number
-  /** One more exchange than this fails as `connect`. */
-  readonly maxConnectionsPerChannel?: number
+  /** Of all channels together. One more exchange than this fails as `shortage`. */
+  readonly connectionsMax?: number
+  /** A connection could not be opened because of the gateway itself. */
+  readonly onShortage?: (of: Shortage) => void
   /** How long an idle connection is kept, unless the vendor says less. */
   readonly keepAliveMs?: number
   /** For timeouts, which are checked a few times a second. */
@@ -49,7 +53,6 @@ interface PoolStats {
 
 /** Below the 60 s after which common load balancers silently drop an idle connection. */
 const defaultKeepAliveMs = 30_000
-const defaultConnectionsMax = 10_000
 
 export class UpstreamPools implements Upstream {
   readonly #pools = new Map<string, ChannelPool[]>()
@@ -60,7 +63,7 @@ export class UpstreamPools implements Upstream {
 
   constructor(options: UpstreamOptions) {
     const clock = options.clock ?? systemClock
-    this.#connectionsMax = options.maxConnectionsPerChannel ?? defaultConnectionsMax
+    this.#connectionsMax = options.connectionsMax ?? Infinity
     this.#resolve = options.resolve ?? resolveBySystem
     this.#parts = {
       watchdog: createWatchdog(clock),
@@ -68,6 +71,7 @@ export class UpstreamPools implements Upstream {
       openSocket: options.openSocket ?? connect,
       connectTimeoutMs: options.connectTimeoutMs,
       keepAliveMs: options.keepAliveMs ?? defaultKeepAliveMs,
+      onShortage: options.onShortage ?? (() => undefined),
     }
   }
 
@@ -130,10 +134,23 @@ export class UpstreamPools implements Upstream {
       body,
     })
     if (head === undefined) return 'protocol'
-    const connection = pool.take()
-    if (connection === undefined) return 'connect'
+    const connection = pool.takeIdle() ?? (this.#makeRoom() ? pool.open() : undefined)
+    if (connection === undefined) {
+      this.#parts.onShortage('open_files')
+      return 'shortage'
+    }
     connection.send(roundTrip, { head, body })
     return undefined
+  }
+
+  /** Returns whether one more connection may be opened; an idle one of another channel makes room for it. */
+  #makeRoom(): boolean {
+    const pools = [...this.#pools.values()].flat()
+    const openCount = pools.reduce((sum, { connections }) => sum + connections.size, 0)
+    if (openCount < this.#connectionsMax) return true
+    const withIdle = pools.find(({ idle }) => idle.length > 0)
+    withIdle?.idle.shift()?.discard()
+    return withIdle !== undefined
   }
 
   /** A channel whose address has changed has two pools until the old one is idle. */
@@ -145,7 +162,6 @@ export class UpstreamPools implements Upstream {
     if (base === null || (base.protocol !== 'https:' && base.protocol !== 'http:')) return undefined
     const pool = new ChannelPool(base, {
       target,
-      connectionsMax: this.#connectionsMax,
       parts: this.#parts,
       resolve: this.#resolve,
     })
@@ -172,7 +188,6 @@ function addressFault(
 
 interface PoolOptions {
   readonly target: UpstreamTarget
-  readonly connectionsMax: number
   readonly parts: ConnectionParts
   readonly resolve: Resolve
 }
@@ -191,10 +206,9 @@ class ChannelPool implements ConnectionPool {
   readonly lookup: LookupFunction
   readonly proxy: Secret | undefined
   tlsSession: Buffer | undefined
-  readonly #connectionsMax: number
   #isRetired = false
 
-  constructor(base: URL, { target, connectionsMax, parts, resolve }: PoolOptions) {
+  constructor(base: URL, { target, parts, resolve }: PoolOptions) {
     this.#target = target
     this.isTls = base.protocol === 'https:'
     this.host = base.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -203,7 +217,6 @@ class ChannelPool implements ConnectionPool {
     this.basePath = base.pathname.replace(/\/+$/, '')
     this.proxy = target.proxy
     this.parts = parts
-    this.#connectionsMax = connectionsMax
     const rules = { isTls: this.isTls, allowPrivate: target.allowPrivate === true }
     this.lookup = checkedLookup(resolve, (address, name) => addressFault(address, name, rules))
   }
@@ -214,14 +227,15 @@ class ChannelPool implements ConnectionPool {
     return own.url === url && own.allowPrivate === allowPrivate && isSameProxy
   }
 
-  take(): Connection | undefined {
+  takeIdle(): Connection | undefined {
     for (;;) {
       const free = this.idle.pop()
-      if (free === undefined) break
-      if (free.isUsable) return free
+      if (free === undefined || free.isUsable) return free
       free.discard()
     }
-    if (this.connections.size >= this.#connectionsMax) return undefined
+  }
+
+  open(): Connection {
     const connection = new Connection(this, this.parts)
     this.connections.add(connection)
     return connection

@@ -65,10 +65,11 @@ export interface UpstreamHead {
 }
 
 /**
- * `address` means that the name leads where it must not; `aborted`, that the gateway closed its connections
- * under a running exchange.
+ * `shortage` means that the gateway had no file, port or memory left for a connection; `address`, that the
+ * name leads where it must not; `aborted`, that the gateway closed its connections under a running exchange.
  */
-export type FailureKind = 'connect' | 'address' | 'tls' | 'reset' | 'protocol' | 'aborted'
+export type FailureKind =
+  'connect' | 'shortage' | 'address' | 'tls' | 'reset' | 'protocol' | 'aborted'
 
 export interface UpstreamFailure {
   readonly kind: FailureKind

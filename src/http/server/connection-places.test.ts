@@ -162,7 +162,7 @@ describe('a full listener', () => {
 
   it('keeps its last places for /health, one request each', async () => {
     const rig = await start({ connectionsMax: 200 })
-    for (let index = 0; index < 198; index++) await rig.open('/busy')
+    for (let index = 0; index < 192; index++) await rig.open('/busy')
     for (let index = 0; index < 5; index++) {
       const connection = await connectRaw(rig.url)
       connection.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')

@@ -35,8 +35,11 @@ export interface Arrival {
 
 /** A new connection has this long to show its key. */
 const graceMs = 1_000
-/** One place in so many is for `/health` only. */
-const placesPerHealthPlace = 100
+
+/** Places for `/health` only: one in a hundred, eight at least, but not more than one in eight. */
+function healthPlacesOf(connectionsMax: number): number {
+  return Math.floor(Math.min(connectionsMax / 8, Math.max(8, connectionsMax / 100)))
+}
 
 export class ConnectionPlaces {
   readonly #options: ConnectionPlacesOptions
@@ -51,7 +54,7 @@ export class ConnectionPlaces {
   constructor(options: ConnectionPlacesOptions) {
     this.#options = options
     const { connectionsMax } = options
-    this.#usualMax = connectionsMax - Math.floor(connectionsMax / placesPerHealthPlace)
+    this.#usualMax = connectionsMax - healthPlacesOf(connectionsMax)
     this.#surplusCheck = {
       dueMs: Infinity,
       watchIndex: unwatched,

@@ -43,7 +43,10 @@ const checkForm = z.strictObject({
         z.strictObject({
           model: z.string(),
           ok: z.boolean(),
-          /** `ok`, or the class of the failure: `hard`, `config`, `throttle`, `model_missing`, `client`. */
+          /**
+           * `ok`, or the class of the failure: `hard`, `config`, `throttle`, `model_missing`, `client`;
+           * `nobody` where the gateway could not send the check.
+           */
           outcome: z.string(),
           /** HTTP status; null without an answer. */
           status: z.int().nullable(),

@@ -251,6 +251,7 @@ async function examineVendors(
 }
 
 const unreachedTexts: { readonly [Class in BrokenClass]?: string } = {
+  shortage: 'not checked, because this machine is short of open files, ports or memory.',
   address:
     'its name leads to an address that is not public, or in plain text to one that is. If that address is on your own network, add allow_private: true.',
   tls: 'its certificate cannot be trusted. Check the address, the proxy and the clock.',

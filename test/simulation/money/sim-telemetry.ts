@@ -18,6 +18,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     auditFailed: ignore,
     unlistedProxy: ignore,
     connectionClosed: ignore,
+    shortage: ignore,
     alertSent: ignore,
     failedSignInsLimited: ignore,
     probeEnded: ignore,
