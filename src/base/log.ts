@@ -1,8 +1,8 @@
 /**
  * The structured log: JSON lines on stdout. Callers pass ids, classes and numbers; bodies, headers, queries
  * and secrets never go into it, and known names are redacted in case one does. Lines are gathered into
- * blocks and written in order; no caller waits. What cannot be written waits within a bound and is tried
- * again, what exceeds the bound is dropped and counted.
+ * blocks and written in order; no caller waits. Lines that cannot be written wait within a bound and are
+ * tried again; lines beyond the bound are dropped and counted.
  */
 import { pino, type Logger } from 'pino'
 import { write, writeSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface Log {
   readonly logger: Logger
   /** Lines that could not be written and are lost. */
   droppedCount(): number
-  /** Writes what waits, within a second at most; call it before the process ends. */
+  /** Writes the waiting lines, within a second at most; call it before the process ends. */
   close(): Promise<void>
 }
 
@@ -111,7 +111,7 @@ export class LogWriter {
     this.#writeSoon()
   }
 
-  /** Writes what waits at the end of the process. Takes a second at most, even without a reader. */
+  /** Writes the waiting lines at the end of the process. Takes a second at most, even without a reader. */
   async close(): Promise<void> {
     if (this.#writing !== undefined)
       await Promise.race([this.#writing.promise, sleep(this.#clock, lastWriteTimeMs)])

@@ -149,7 +149,7 @@ export function startService<Question, Answer>(
   }
 }
 
-/** Called by the module of a service. What `movedIn` lists of an answer is moved, not copied. */
+/** Called by the module of a service. The parts of an answer that `movedIn` lists are moved, not copied. */
 export function answerQuestions<Answer>(
   work: (question: never) => Answer | Promise<Answer>,
   movedIn: (answer: Answer) => readonly Transferable[] = () => [],

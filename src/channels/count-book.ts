@@ -25,7 +25,7 @@ export interface PlainInput {
   readonly estimatedTokens: number
 }
 
-/** A ratio needs so many exchanges; older ones are forgotten. */
+/** The number of exchanges that a ratio needs; older ones are forgotten. */
 const plainCount = 20
 /** Below it templates and hidden prompts of the vendor weigh too much. */
 const plainTokensMin = 1_000

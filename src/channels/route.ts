@@ -226,7 +226,7 @@ export class Lease {
     return this.#services.rates.find(this.attempt)
   }
 
-  /** The first event has come, or a whole answer with so many output tokens. Call at most once. */
+  /** The first event has come, or a whole answer with this number of output tokens. Call at most once. */
   answered(firstEventMs: number, outputTokens?: number): void {
     const { telemetry, health } = this.#services
     const { name: channel } = this.channel

@@ -103,7 +103,7 @@ export function peek(
   }
 }
 
-/** Vendors add so many for templates and hidden prompts, and for their own tools that the client runs. */
+/** Tokens that vendors add for templates and hidden prompts, and for their own tools that the client runs. */
 const hiddenTokensMax = 2_000
 const hiddenToolTokensMax = 5_000
 const plainTools: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom'])

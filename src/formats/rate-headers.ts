@@ -1,5 +1,5 @@
 /**
- * Headers about rate limits. Pure: reads how long a vendor asks to be left alone, bounds that for clients,
+ * Headers about rate limits. Pure: reads the pause that a vendor asks for, bounds that for clients,
  * and writes the account's own limit in the style of the called format. The vendor's own limit headers
  * describe the operator's quota and never reach a client.
  */
@@ -12,7 +12,7 @@ interface Head {
 }
 
 /**
- * Returns how long a vendor asks to be left alone; undefined where it names no time that can be read.
+ * Returns the pause that a vendor asks for; undefined where it names no time that can be read.
  * `nowMs` is wall time, for dates. Probes and traffic both use this.
  */
 export function readRetryAfterMs(head: Head, nowMs: number): number | undefined {

@@ -18,7 +18,7 @@ export const readableFrameBytesMax = 1024 * 1024
 /** A larger one that need not be read is passed on in parts, up to this size. */
 export const passedFrameBytesMax = 64 * 1024 * 1024
 /**
- * Events that only say that the vendor works may have so many bytes together: responses repeat long
+ * Events that only say that the vendor works may have this number of bytes together: responses repeat long
  * instructions and tools in them. More of them commit the answer: before that they are kept in memory.
  */
 const workingBytesMax = 512 * 1024

@@ -21,7 +21,7 @@ export interface DrainParts {
 /** After the drain timeout: time to settle the cut exchanges, and time to flush written answers. */
 const settleTimeMs = 5_000
 const pollMs = 50
-/** For what waits for the store, which a large read of an operator can hold. */
+/** For work that waits for the store, which a large read of an operator can hold. */
 const closeTimeMs = 30_000
 
 export async function drain(parts: DrainParts, timeoutMs: number): Promise<void> {
@@ -55,7 +55,7 @@ export async function retire(parts: DrainParts, timeoutMs: number): Promise<void
   await closeWithin(parts)
 }
 
-/** Closes everything. What does not close in time ends with the process. */
+/** Closes everything. Parts that do not close in time end with the process. */
 async function closeWithin({ clock, close }: DrainParts): Promise<void> {
   await Promise.race([close(), sleep(clock, closeTimeMs)])
 }

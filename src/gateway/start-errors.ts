@@ -1,4 +1,4 @@
-/** What the start of one gateway and that of a supervisor share. Part of the composition root. */
+/** The common part of the start of one gateway and of a supervisor. Part of the composition root. */
 import { GatewayError } from '../base/errors.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { Config } from '../settings/list.ts'

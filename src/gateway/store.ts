@@ -53,7 +53,7 @@ export interface GatewayStore {
   readonly database: Database
   /** Closes with the store, if it is still open. */
   readonly ledger: Ledger
-  /** Records what nothing is charged for. Closes with the store: what waits is written first. */
+  /** Records free exchanges. Closes with the store: waiting rows are written first. */
   readonly freeExchanges: FreeExchangeLog
   /** This gateway among those on the store. */
   readonly membership: Membership
@@ -72,7 +72,7 @@ export interface FurtherStoreOptions {
 }
 
 /**
- * Opens the store once more for the work of operators: what takes long there delays no request, and a
+ * Opens the store once more for the work of operators: a long read there delays no request, and a
  * running gateway notices its changes like those of commands.
  */
 export async function openOperatorStore({

@@ -82,7 +82,7 @@ export class FreeExchangeLog {
     return row !== undefined && this.#waiting.has(row.exchangeId)
   }
 
-  /** Writes what waits; resolves when it has been tried. */
+  /** Writes the waiting rows; resolves when that has been tried. */
   flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined

@@ -1,6 +1,6 @@
 /**
- * Says what keys have used: charges less refunds, today, this month and in all. Everybody asks here who shows
- * the use of a key or judges it. Reads daily and monthly sums only, so a list costs the same in any year.
+ * Reads the use of keys: charges less refunds, today, this month and in all. All code that shows or judges
+ * the use of a key asks here. Reads daily and monthly sums only, so a list costs the same in any year.
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
 import type { KeyLimits } from '../base/key-limits.ts'

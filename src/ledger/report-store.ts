@@ -161,7 +161,7 @@ export async function listLargest(
   return found.map((row) => String(row['value']))
 }
 
-/** What the requests of one model on one channel came to in a day. */
+/** Sums of the requests of one model on one channel in a day. */
 export interface DayTraffic {
   readonly model: string
   readonly channel: string

@@ -83,8 +83,8 @@ const batchesInFlightMax = 2
 /**
  * A commit costs about the same for one exchange and for thirty, so a batch waits for exchanges that are
  * about to end. Where few others run there is little to share, and an answer that is ready would wait for
- * nothing. Under load the next ones are in the next turns of the event loop: the batch waits until so many
- * turns have brought none, or so many have passed.
+ * nothing. Under load the next ones are in the next turns of the event loop: the batch waits until
+ * `quietTurns` turns have brought none, or `gatheringTurnsMax` have passed.
  */
 const quietTurns = 2
 const gatheringTurnsMax = 16
@@ -92,7 +92,7 @@ const othersWorthWaiting = 5
 /**
  * Slow vendors spread the ends over time. While the last few items came at least `gatherMs / 2` apart on
  * average, a quiet batch waits until its oldest exchange is `gatherMs` old. "The cost of a charge" in
- * docs/performance.md has what the wait saves and adds.
+ * docs/performance.md has the gains and costs of the wait.
  */
 const gatherMs = 3
 const paceItems = 8

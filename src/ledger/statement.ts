@@ -47,7 +47,7 @@ export interface StatementEntry extends Entry {
   readonly exchange: ChargedExchange | undefined
 }
 
-/** What a statement reads at one moment; its other charges follow page by page. */
+/** The part of a statement that is read at one moment; its other charges follow page by page. */
 export interface StatementStart {
   readonly period: AccountPeriod
   /** Entries of operators, and charges whose ids are far from the period. In order. */

@@ -48,7 +48,7 @@ export interface QuoteFacts {
 }
 
 /**
- * Returns what so many tokens cost: input × input price + output limit × choices × output price + fee, each
+ * Returns the cost of the tokens: input × input price + output limit × choices × output price + fee, each
  * at the highest of the prices that can apply: the list price, the long-context price where the input is
  * above its threshold, the prices of the requested tier, speed and region, those of a cache write where there
  * may be one, and those of audio where there is audio. Uses of tools are added, and the same again for every

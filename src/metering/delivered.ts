@@ -63,7 +63,7 @@ export function cutToDelivered(
   return cutOutput(usage, text + spoken)
 }
 
-/** Keeps so many tokens of the output, those of the first parts first. */
+/** Keeps this number of tokens of the output, those of the first parts first. */
 function cutOutput(usage: Usage, tokensMax: number): Usage {
   let left = tokensMax
   const take = (count = 0): number => {

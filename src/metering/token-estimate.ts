@@ -103,12 +103,12 @@ const outputTokensPerSecond = 20
 /** At most, for a hold: ten times as dense as usual samples; a compressed byte can be a token. */
 const uncompressedBytesPerTokenMin = 100
 
-/** Of so many decoded bytes. */
+/** Of this number of decoded bytes. */
 export function audioInputTokensMax(bytes: number, isCompressed: boolean): number {
   return isCompressed ? bytes : Math.ceil(bytes / uncompressedBytesPerTokenMin)
 }
 
-/** Of so many decoded bytes. */
+/** Of this number of decoded bytes. */
 export function audioInputTokensLikely(bytes: number, isCompressed: boolean): number {
   return Math.ceil((bytes * inputTokensPerSecond) / usualBytesPerSecond(isCompressed))
 }

@@ -1,4 +1,4 @@
-/** Gateways that ended uncleanly, as answers name them: what they served then is not recorded. */
+/** Gateways that ended uncleanly, as answers name them: their last requests are not recorded. */
 import { z } from 'zod'
 import type { Queryable } from '../storage/database.ts'
 import { listUncleanStops } from '../storage/node-store.ts'

@@ -41,9 +41,9 @@ const namedReport = z.object({ process: z.string(), metrics: metricsReport })
 
 /** To a gateway. */
 export const order = z.discriminatedUnion('kind', [
-  /** All processes end: refuse new requests, finish what runs, exit. */
+  /** All processes end: refuse new requests, finish running ones, exit. */
   z.object({ kind: z.literal('drain') }),
-  /** Another process has taken over: accept no more, finish what there is, exit. */
+  /** Another process has taken over: accept no more, finish running requests, exit. */
   z.object({ kind: z.literal('retire') }),
   /** Exit at once. */
   z.object({ kind: z.literal('end') }),

@@ -28,9 +28,9 @@ export interface SlotOptions<Child extends SlotChild> {
 
 const firstDelayMs = 1_000
 const lastDelayMs = 30_000
-/** A process that has served for so long has started well. */
+/** A process that has served for this time has started well. */
 const settledMs = minuteMs
-/** A new process has so long until it serves. */
+/** The time that a new process has until it serves. */
 const readyTimeoutMs = 120_000
 
 export class Slot<Child extends SlotChild> {

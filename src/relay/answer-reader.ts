@@ -91,7 +91,7 @@ function questionOf(context: AnswerContext): Omit<AnswerQuestion, 'bytes'> {
   }
 }
 
-/** In one turn of the event loop so much is copied. */
+/** Bytes copied in one turn of the event loop. */
 const copiedBytesMax = 2 * 1_048_576
 
 async function joinInTurns(pieces: readonly Buffer[]): Promise<Uint8Array<ArrayBuffer>> {

@@ -46,7 +46,7 @@ export interface Delivered {
   finish(settled: Settled): void
 }
 
-/** What settling came to. */
+/** The result of settling. */
 export interface Settled {
   readonly isDurable: boolean
   readonly chargedPicos: Picos
@@ -178,7 +178,7 @@ function beginStream(admitted: Admitted, head: UpstreamHead, services: DeliverSe
   response.writeHead(head.status, headers)
 }
 
-/** Adds what keeps proxies from collecting or caching a stream. */
+/** Adds the headers that keep proxies from collecting or caching a stream. */
 function streamHeaders(head: UpstreamHead, headers: string[]): string[] {
   if (head.header('x-accel-buffering') === undefined) headers.push('x-accel-buffering', 'no')
   if (head.header('cache-control') === undefined)

@@ -27,7 +27,7 @@ type StateServices = Pick<RelayServices, 'answerStates' | 'clock'>
 /** One query of the store reads a thousand. */
 const referencesMax = 10_000
 
-/** Adds to a request what follows from the earlier answers that it names. */
+/** Adds to a request the facts of the earlier answers that it names. */
 export async function findEarlierAnswers(
   prepared: Prepared,
   services: StateServices,

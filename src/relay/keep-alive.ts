@@ -1,5 +1,5 @@
 /**
- * Keeps a silent stream alive on the way to its client, where a proxy would cut it: after so much silence the
+ * Keeps a silent stream alive on the way to its client, where a proxy would cut it: after a set silence the
  * client gets an event or a comment that it passes over. Before the first event the gateway answers 200
  * itself; channels can still fail then, and an error is an event. It decides nothing else.
  */

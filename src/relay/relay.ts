@@ -192,7 +192,7 @@ async function forward(
   return answer(admitted, services)
 }
 
-/** What a vendor is asked for. */
+/** The operation that a vendor gets. */
 interface Asked {
   readonly operation: ForwardedOperation | StoredOperation
   /** Names a stored answer; from the path. */

@@ -121,7 +121,7 @@ function relayMarks(
   ]
 }
 
-/** What an uncharged answer may have cost. Of a cut one that reasoned, its time says more than its text. */
+/** The possible cost of an uncharged answer. For a cut one that reasoned, time says more than text. */
 function lostOfAnswer(
   admitted: Admitted,
   { ending, reading }: Delivered,
@@ -330,7 +330,7 @@ function tokensOf(usage: Usage | undefined): ExchangeSummary['tokens'] {
   return tokens
 }
 
-/** What no account pays: estimates, and the own cost of an answer that is not charged. */
+/** Costs that no account pays: estimates, and the own cost of an answer that is not charged. */
 function unpaidPicos({ amountPicos, ownCostPicos, operatorCostPicos }: ExchangeRecord): Picos {
   return amountPicos === 0n ? addPicos(operatorCostPicos, ownCostPicos) : operatorCostPicos
 }

@@ -71,7 +71,7 @@ export interface RelaySettings {
   /** Between two reads from the vendor. */
   readonly idleTimeoutMs: number
   readonly pingTimeoutMs: number
-  /** After so much silence a stream's client gets a ping; undefined: never. */
+  /** After this silence a stream's client gets a ping; undefined: never. */
   readonly streamKeepaliveMs: number | undefined
   /** How long to read on for the vendor's count after the client has left; 0 = not at all. */
   readonly clientLeftGraceMs: number

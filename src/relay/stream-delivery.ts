@@ -48,7 +48,7 @@ type StreamServices = Pick<RelayServices, 'clock' | 'watchdog'> & {
 const afterTerminalMs = 1_000
 /** How much is read on at most after the client has left: more than any model writes in the grace time. */
 const readOnBytesMax = 2_097_152
-/** Beyond the grace time so much more for each token that the answer may have: an event is smaller. */
+/** Beyond the grace time this much more for each token that the answer may have: an event is smaller. */
 const bytesPerToken = 1_024
 
 export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {

@@ -1,5 +1,5 @@
 /**
- * Shares out among the processes of one supervisor what the settings say for all of them together. Part of
+ * Divides the limits of the settings, which hold for all processes of a supervisor, among these. Part of
  * the composition root. A share is rounded up, and a limit of zero (none) stays zero.
  */
 import { readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { totalmem } from 'node:os'
 import { GatewayError } from '../base/errors.ts'
 import type { Config } from './list.ts'
 
-/** What one process may use. */
+/** The share of one process. */
 export interface ProcessLimits {
   readonly connectionsMax: number
   readonly adminConnectionsMax: number

@@ -1,7 +1,7 @@
 /**
  * Exports traces over OTLP (HTTP, protobuf) by the OpenTelemetry SDK, with its semantic conventions for HTTP
- * and generative AI. Spans wait in a bounded queue and go out in batches, one request at a time; what does
- * not fit is dropped and counted. Invariant: no exchange waits for a collector. Loaded only where it is used.
+ * and generative AI. Spans wait in a bounded queue and go out in batches, one request at a time; others are
+ * dropped and counted. Invariant: no exchange waits for a collector. Loaded only where it is used.
  */
 import {
   type Attributes,
@@ -85,7 +85,7 @@ export function openOtlpTraces(options: OtlpOptions): Traces {
   }
 }
 
-/** Counts what waits and what becomes of it; the batches are the library's. */
+/** Counts waiting spans and their results; the batches are the library's. */
 class BoundedProcessor implements SpanProcessor {
   readonly #batches: BatchSpanProcessor
   readonly #onSpans: OtlpOptions['onSpans']

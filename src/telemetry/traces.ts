@@ -81,6 +81,6 @@ export interface ExchangeTrace {
 
 export interface Traces {
   begin(request: TracedRequest): ExchangeTrace
-  /** Sends what waits, for two seconds at most. */
+  /** Sends the waiting spans, for two seconds at most. */
   close(): Promise<void>
 }

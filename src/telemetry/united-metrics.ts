@@ -1,7 +1,7 @@
 /**
  * Unites the metrics of several gateway processes, so that one scrape shows them as one. Counters and
  * histograms are added up, gauges as each metric says. Metrics of a process (memory, event loop) stay apart,
- * by the label `process`. A counter never falls: what ended processes have counted stays in the sum.
+ * by the label `process`. A counter never falls: the counts of ended processes stay in the sum.
  */
 import { AggregatorRegistry, type Registry } from 'prom-client'
 import { z } from 'zod'
@@ -36,7 +36,7 @@ export async function reportMetrics({
   return metricsReport.parse(await registry.getMetricsAsJSON())
 }
 
-/** `ended` is what processes that are gone have counted; see `addEnded`. */
+/** `ended`: the counts of processes that are gone; see `addEnded`. */
 export function uniteMetrics(
   reports: readonly NamedReport[],
   ended: MetricsReport,

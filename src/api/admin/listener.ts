@@ -45,7 +45,7 @@ export async function listenAdmin(
     outgoing.on('timeout', (socket: Socket) => endIfStalled(socket, incoming))
     const refusal = refusalOfHead(incoming)
     if (refusal !== undefined) return refuseRequest(outgoing, refusal, options)
-    // Its client may send the body or not, once it has an answer: no further request could be found.
+    // After an answer its client may send the body or not, so the start of a further request is unknown.
     if (incoming.headers.expect !== undefined) outgoing.setHeader('connection', 'close')
     void handle(incoming, outgoing)
   }

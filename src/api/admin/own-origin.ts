@@ -1,5 +1,5 @@
 /**
- * Does a request of a browser come from the console itself? Decided from the headers that pages cannot set:
+ * Decides whether a request of a browser comes from the console itself, by headers that pages cannot set:
  * `Host`, `Origin` and `Sec-Fetch-Site`. Another site must not act with the cookie of an operator, and a name
  * of another site that leads to this machine (DNS rebinding) must not get one.
  */

@@ -62,8 +62,8 @@ function isUnusable(host: string): boolean {
 }
 
 /**
- * Whether an address surely is on the operator's own network, by its host alone. What other names lead to is
- * seen where they connect.
+ * Whether an address surely is on the operator's own network, by its host alone. Other names are judged by
+ * their addresses at the connection.
  */
 export function isOnOwnNetwork(url: URL): boolean {
   const host = hostOf(url)

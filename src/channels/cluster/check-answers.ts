@@ -1,6 +1,6 @@
 /**
- * What each gateway found when an operator requested a check (table channel_check_answer). A gateway writes
- * its answer again after each model, so that a slow model does not hide the others.
+ * The results of each gateway for a check that an operator requested (table channel_check_answer). A gateway
+ * writes its answer again after each model, so that a slow model does not hide the others.
  */
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import type { Outcome } from '../health/health-event.ts'

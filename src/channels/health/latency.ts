@@ -57,13 +57,13 @@ export interface LatencyState {
 const sizeSteps = [2_000, 16_000, 64_000] as const
 const kindsPerForm = sizeSteps.length + 1
 
-/** Half of so many samples must be slow, so that neither a few outliers nor one pause look like slowness. */
+/** Half of these samples must be slow, so that neither a few outliers nor one pause look like slowness. */
 const windowSamplesMin = sampleCount / 2
 const pendingMax = 32
 const streamMarginMs = 500
 const wholeMargin = 1.5
 const slowMinMs = 180_000
-/** A model that has been slower for so long, while no channel was faster, has a new usual time. */
+/** A model that has been slower for this time, while no channel was faster, has a new usual time. */
 const newNormalMs = 1_800_000
 /** As recent as the slowness: older samples of an alternative prove nothing. */
 const comparedWithinMs = 30_000

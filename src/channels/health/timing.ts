@@ -8,7 +8,7 @@ export const failingCallersMin = 3
 
 /** How many outcomes or samples are enough to judge a channel … */
 export const sampleCount = 20
-/** … and with so many it needs no confirmation. */
+/** … and how many need no confirmation. */
 export const sureCount = 50
 /** The highest share of failed or slow answers of a channel that works. */
 export const toleratedShare = 0.2

@@ -16,7 +16,7 @@ interface Hour {
 }
 
 export interface Waits {
-  /** Oldest first. At least so many as make `sureCount` answers, and all of a day. */
+  /** Oldest first. At least as many as make `sureCount` answers, and all of a day. */
   hours: Hour[]
   /** A request that was moved after an unlearned limit. */
   proof: Proof | undefined
@@ -109,7 +109,7 @@ export function startProving(
   waits.proof = { moved, isWaiting, until: now + moved.waitedMs / learnedFactor }
 }
 
-/** A request waits beyond a learned limit. Returns whether so many do at once that the channel hangs. */
+/** A request waits beyond a learned limit. Returns whether enough do at once to call the channel hanging. */
 export function noteHanging(waits: Waits, beganAt: number, now: number): boolean {
   const all = [...waits.hanging, { beganAt, at: now }]
   const latest = Math.max(...all.map((one) => one.beganAt))

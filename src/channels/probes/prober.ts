@@ -47,7 +47,7 @@ export class Prober {
   }
 
   /**
-   * Requests so many probes of one model on one channel. Without a form they are of the form that can
+   * Requests probes of one model on one channel. Without a form they are of the form that can
    * bring the channel back, and whole for a channel in use.
    */
   probe({ channel, model }: HealthPlace, { count = 1, form }: ProbeRequest = {}): void {

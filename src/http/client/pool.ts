@@ -108,7 +108,7 @@ export class UpstreamPools implements Upstream {
     }
   }
 
-  /** Fails what still runs as `aborted` and closes every connection. */
+  /** Fails running exchanges as `aborted` and closes every connection. */
   async close(): Promise<void> {
     this.#isClosed = true
     const all = [...this.#pools.values()].flat().flatMap((pool) => [...pool.connections])

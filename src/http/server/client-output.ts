@@ -92,7 +92,7 @@ export class ClientOutput {
     if (this.#waitingBytes === 0) this.#finish()
   }
 
-  /** Drops what waits. */
+  /** Drops the waiting bytes. */
   drop(): void {
     this.#waiting = []
     this.#waitingBytes = 0
@@ -118,7 +118,7 @@ export class ClientOutput {
     return this.#writtenBytes - this.unsentBytes
   }
 
-  /** The next part of what waits. */
+  /** The next part of the waiting bytes. */
   #next(): Buffer {
     const first = this.#waiting[0] ?? Buffer.alloc(0)
     const part = first.length > partBytesMax ? first.subarray(0, partBytesMax) : first

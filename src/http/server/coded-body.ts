@@ -26,7 +26,7 @@ export function bodyCodingOf(contentEncoding: string): BodyCoding | undefined {
 
 export interface DecodeLimits {
   readonly bytesMax: number
-  /** Takes room for so many bytes in all, or returns a refusal. */
+  /** Takes room for this number of bytes in all, or returns a refusal. */
   readonly reserve: (bytes: number) => Refusal | undefined
 }
 

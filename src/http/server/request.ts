@@ -199,7 +199,7 @@ export interface BodyLimits {
   /** For the rest of the body, from now on. */
   readonly timeoutMs: number
   readonly clock: Clock
-  /** Takes room for so many bytes of a body whose length was not announced, or refuses it. */
+  /** Takes room for more bytes of a body whose length was not announced, or refuses it. */
   readonly reserve?: (bytes: number) => Refusal | undefined
 }
 

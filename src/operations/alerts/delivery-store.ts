@@ -68,7 +68,7 @@ export async function countWaiting(queryable: Queryable): Promise<Map<string, nu
 /** An operator waits for the result of a test. */
 const testsFirst = "CASE WHEN kind = 'alert.test' THEN 0 ELSE 1 END"
 
-/** Lists messages that are due, tests first and then by age; at most so many of each target. */
+/** Lists messages that are due, tests first and then by age; at most `perTargetMax` of each target. */
 export async function listDueMessages(
   queryable: Queryable,
   { nowMs, perTargetMax }: { readonly nowMs: number; readonly perTargetMax: number },
@@ -106,7 +106,7 @@ export async function saveAttempt(
   )
 }
 
-/** Ends what waits for a target that is deleted. */
+/** Ends the deliveries that wait for a deleted target. */
 export async function dropWaiting(
   transaction: Transaction,
   targetId: string,

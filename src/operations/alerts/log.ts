@@ -1,4 +1,4 @@
-/** The log of deliveries: what became of each message. */
+/** The log of deliveries: the result of each message. */
 import { z } from 'zod'
 import { moment, pageForm, type Answer } from '../answer-forms.ts'
 import { operation, timeOrNull, timeText } from '../operation.ts'

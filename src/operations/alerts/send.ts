@@ -1,6 +1,6 @@
 /**
- * Sends one message to one target and says what became of it. Knows the formats; knows no store and no
- * schedule. It never throws for what a receiver does.
+ * Sends one message to one target and returns the result. Knows the formats; knows no store and no
+ * schedule. It never throws for an act of the receiver.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Secret } from '../../base/secret.ts'

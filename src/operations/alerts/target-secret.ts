@@ -1,6 +1,6 @@
 /**
  * Seals the URL of a target, and the secret with which messages to it are signed. A URL is as secret as a
- * password: who has the one of a Slack channel can write to it. Plaintext exists only here and in a sender.
+ * password: anyone with that of a Slack channel can write to it. Only this file and senders have plaintext.
  */
 import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../../base/errors.ts'

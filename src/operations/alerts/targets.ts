@@ -134,7 +134,7 @@ export const removeTarget = operation(
 
 const queuedForm = z.strictObject({
   target: z.string(),
-  /** Its line in the log of deliveries shows what became of it. */
+  /** Its line in the log of deliveries shows its result. */
   delivery: z.string(),
 })
 

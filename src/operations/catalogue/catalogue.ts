@@ -85,7 +85,7 @@ export const applyCatalogue = operation(
 )
 
 interface Stored extends CatalogueRows {
-  /** What the first start made for the demo, where the file ends it. */
+  /** Account and keys of the demo, where the file ends it. */
   readonly demo: DemoAccess
 }
 
@@ -123,7 +123,7 @@ function prepare(
   return { plan, result: { kind, diff, notes } }
 }
 
-/** As many as somebody may want to read. */
+/** More than an operator reads at once. */
 const mistakesMax = 1_000
 
 function hasMistakes(all: readonly Mistake[]): Error {

@@ -23,7 +23,7 @@ export function demoPort(urls: readonly string[]): number | undefined {
   return first !== undefined && ports.every((port) => port === first) ? Number(first) : undefined
 }
 
-/** What the first start made for the demo and is still valid. */
+/** Account and keys of the demo that are still valid. */
 export interface DemoAccess {
   readonly accounts: readonly Account[]
   readonly keys: readonly KeyRow[]

@@ -1,6 +1,6 @@
 /**
  * The admin token of a gateway that starts: that of the settings, or the first one of a new store. Invariant:
- * a first token exists only where somebody can read it, on the terminal or in a separate file; else the
+ * a first token exists only where an operator can read it, on the terminal or in a separate file; else the
  * next start would not make another one.
  */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'

@@ -123,7 +123,7 @@ const dayNames: readonly string[] = ['usage_date_utc', 'date', 'day']
 const startNames: readonly string[] = ['starting_at', 'start_time']
 const endNames: readonly string[] = ['ending_at', 'end_time']
 
-/** Columns that say when a row is of. */
+/** Columns with the time of a row. */
 export const timeColumns: readonly string[] = [
   ...dayNames,
   ...startNames,
@@ -180,7 +180,7 @@ function flatten(row: Fields, path = ''): Fields {
   return flat
 }
 
-/** No export has so many, and the time to read one grows with their square. */
+/** No export has more, and the time to read one grows with their square. */
 const columnsMax = 1_000
 
 function readCsv(text: string): VendorFile | string {

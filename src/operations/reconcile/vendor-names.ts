@@ -1,6 +1,6 @@
 /**
  * Finds the gateway's models for the names that a vendor uses: by the channels' names for them, with or
- * without a date. What names cannot separate is one group. Pure.
+ * without a date. Models that names cannot separate are one group. Pure.
  */
 import { undated } from '../../metering/prices.ts'
 
@@ -17,7 +17,7 @@ export interface NameGroup {
   readonly models: readonly string[]
 }
 
-/** Groups the vendor's names and our models: what names cannot separate is one group. Keeps the order. */
+/** Groups the vendor's names and our models, one group of those that names cannot separate; in order. */
 export function groupNames(
   vendorNames: readonly string[],
   models: readonly NamedModel[],

@@ -23,7 +23,7 @@ import { cacheHitRate, firstEventMs, viewTotal } from './report.ts'
 
 const oldestMinutes = 30
 const listMax = 100
-/** Among so many the most severe are found, whatever their age. */
+/** Enough to find the most severe, whatever their age. */
 const alertsMax = 1_000
 const channelsMax = 1_000
 

@@ -88,7 +88,7 @@ export async function readStatement(
   })
 }
 
-/** What one moment says of a statement; its lines are written from it. */
+/** The facts of a statement at one moment; its lines are written from them. */
 export interface OpenedStatement {
   readonly head: StatementHead
   readonly opening: Picos

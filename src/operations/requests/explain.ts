@@ -47,7 +47,7 @@ function classAttempt(
   const isRetried = following?.channel === channel
   const next = following === undefined ? null : isRetried ? 'retry' : 'failover'
   if (!isOutcomeClass(name)) return { channel, class: undefined, next, recorded }
-  // What means failover is tried again on the same channel only where the connection had gone stale.
+  // A class that means failover is retried on the same channel only after a stale connection.
   const isStale = isRetried && outcomes[name].next === 'failover'
   return { channel, class: isStale ? 'stale' : name, next, recorded }
 }

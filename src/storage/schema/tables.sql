@@ -418,7 +418,7 @@ CREATE TABLE gateway_node (
   ended_at_ms BIGINT
 ) STRICT, WITHOUT ROWID;
 
--- Gateways that ended without a clean stop: what they served then is not recorded.
+-- Gateways that ended without a clean stop: their last requests are not recorded.
 CREATE TABLE unclean_stop (
   node TEXT PRIMARY KEY, -- id of the process, as in gateway_node
   name TEXT NOT NULL,

@@ -50,7 +50,7 @@ export class OnDemandDatabase implements Database {
     const opening = this.#opening
     this.#opening = undefined
     await this.#ending
-    // Who waits for a thread that did not start has its failure.
+    // Callers that wait for a thread that did not start get its failure.
     const database = await opening?.catch(() => undefined)
     await database?.close()
   }
