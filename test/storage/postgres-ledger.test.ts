@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { describeAnswerStates } from './answer-states.ts'
-import { describeFigures } from './figures-conformance.ts'
+import { describeSums } from './sums-conformance.ts'
 import { describeLedger } from './ledger-conformance.ts'
 import { describeLimitOrder } from './limit-order-conformance.ts'
 import { describeLimits } from './limits-conformance.ts'
@@ -23,7 +23,7 @@ after(() => server.close())
 describeLedger('the ledger on PostgreSQL', () => openPostgresHarness(url))
 describeLimits('limits of the ledger on PostgreSQL', () => openPostgresHarness(url))
 describeLimitOrder('order of limits in the ledger on PostgreSQL', () => openPostgresHarness(url))
-describeFigures('figures of the ledger on PostgreSQL', async () =>
+describeSums('figures of the ledger on PostgreSQL', async () =>
   openPostgresHarness(await server.createDatabase()),
 )
 describeAnswerStates('state of answers in the ledger on PostgreSQL', () => openPostgresHarness(url))

@@ -1,5 +1,5 @@
 /**
- * What every implementation of the Ledger writes beside a charge: the figures of reports, what each key
+ * What every implementation of the Ledger writes beside a charge: the sums of reports, what each key
  * has used, the tokens of the last minute, and the facts of the exchange. One suite over a factory.
  */
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
@@ -21,7 +21,7 @@ import {
   type LedgerHarness,
 } from './ledger-harness.ts'
 
-export function describeFigures(name: string, open: () => Promise<LedgerHarness>): void {
+export function describeSums(name: string, open: () => Promise<LedgerHarness>): void {
   describe(name, () => {
     let harness: LedgerHarness
     let accountId: string
@@ -168,7 +168,7 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
       assert.deepEqual(await tokens(), ['1 key_one 30', '121 key_one 30'])
     })
 
-    it('keeps the figures of a charge that is withheld free of its usage', async () => {
+    it('keeps the sums of a charge that is withheld free of its usage', async () => {
       await settle(3n)
       await settleAway({ marks: ['hold_expired'], operatorCostPicos: picos(4n) })
       const [row] = await read('SELECT * FROM report_day WHERE account_id = $1')
@@ -199,8 +199,8 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
       ] as const)
         assert.deepEqual(await readBy(by), [{ accountId, day: today, of, ...used }])
       for (const period of ['day', 'month', 'total'] as const) {
-        const figures = await harness.ledger.usage(accountId, period, nowMs)
-        assert.deepEqual(figures?.byModel, [{ model: 'large-1', ...used }], period)
+        const usage = await harness.ledger.usage(accountId, period, nowMs)
+        assert.deepEqual(usage?.byModel, [{ model: 'large-1', ...used }], period)
       }
       const keys = await read('SELECT key_id FROM usage_key_month WHERE account_id = $1')
       assert.deepEqual(keys, [])
@@ -238,7 +238,7 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
       )
     })
 
-    /** As an operation books one: the entry and the figures of the day of its charge in one transaction. */
+    /** As an operation books one: the entry and the sums of the day of its charge in one transaction. */
     async function refund(
       transaction: Transaction,
       exchangeId: string,
@@ -273,11 +273,11 @@ const withCacheWrites = {
   reported: { inputTokens: 10, outputTokens: 20, cacheTokens: 15 },
 }
 
-/** The key, and all figures that are not zero. */
+/** The key, and all sums that are not zero. */
 function named(row: Row): string {
-  const { day, account_id, key_id, model, channel, ...figures } = row
+  const { day, account_id, key_id, model, channel, ...sums } = row
   void [day, account_id, model]
-  const texts = Object.entries(figures)
+  const texts = Object.entries(sums)
     .filter(([, value]) => value !== 0n)
     .map(([column, value]) => `${String(value)} ${column}`)
   return `${String(key_id)} ${String(channel)} ${texts.join(' ')}`

@@ -1,5 +1,5 @@
 /**
- * How SQLite finds an account's figures of a day: by the index of the account, never by reading the day of
+ * How SQLite finds an account's sums of a day: by the index of the account, never by reading the day of
  * all accounts. Asks for the plan of each statement that the readers run.
  */
 import assert from 'node:assert/strict'
@@ -14,7 +14,7 @@ import { makeAccount } from './ledger-harness.ts'
 const period = { from: '2026-11-20', to: '2026-11-21' } as const
 const accountIds = Array.from({ length: 60 }, (_, index) => `acc_${index}`)
 
-describe('figures of a day are found by their account', () => {
+describe('sums of a day are found by their account', () => {
   let harness: EmbeddedHarness
   let accountId: string
   beforeEach(async () => {
