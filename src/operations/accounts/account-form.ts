@@ -18,8 +18,7 @@ export const accountForm = z.strictObject({
   limits: z.strictObject({
     credit_line_usd: usd.meta({ description: 'How far below zero the balance may go.' }),
     holds: z.enum(holdRules).nullable().meta({
-      description:
-        'The amount that must be left for a request; null = as the setting `holds` says.',
+      description: 'Amount that must be left for a request; null = as the setting `holds` says.',
     }),
     daily_usd: usd.meta({ description: '0 = no limit.' }),
     monthly_usd: usd.meta({ description: '0 = no limit.' }),

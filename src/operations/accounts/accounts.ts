@@ -50,7 +50,7 @@ const limitFields = {
     .nullable()
     .optional()
     .describe(
-      'The amount that must be left for a request: its `likely` cost, or the `most` that it can cost; null = as the setting `holds` says.',
+      'Amount that must be left for a request: its `likely` cost, or the `most` that it can cost; null = as the setting `holds` says.',
     ),
   daily_usd: limitUsd.optional().describe('Spending limit per day (UTC), in USD; 0 = no limit.'),
   monthly_usd: limitUsd

@@ -1,8 +1,7 @@
 /**
- * The alerts of one running gateway: once a second it looks at the outbox and sends the messages that are
- * due, and now and then at the conditions. One node at a time has the lease on both; every node tells of an
- * outage of the store by itself. Invariant: no request and no charge waits for it; its failures are reported
- * and retried.
+ * The alerts of one running gateway: once a second it sends the due messages of the outbox, and now and then
+ * it looks at the conditions. One node at a time has the lease on both; every node tells of an outage of the
+ * store by itself. Invariant: no request and no charge waits for it; its failures are reported and retried.
  */
 import { dayMs, every, minuteMs, type Timer } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'

@@ -1,7 +1,6 @@
 /**
  * The thread that reads for account holders, on a connection for itself and with a low priority. A question
- * gets one piece of an answer. An answer that has begun waits here until its next piece is asked for, or it
- * is stopped.
+ * gets one piece of an answer; a begun answer waits here for the next question, or for its stop.
  */
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
