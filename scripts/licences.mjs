@@ -46,7 +46,7 @@ const mistakes = [
     .map(({ name, licence }) => `${name} has the licence ${licence}`),
 ]
 const running = packages.filter(({ isDevelopment }) => !isDevelopment)
-const tools = packages.filter(({ isDevelopment, licence }) => isDevelopment && licence)
+const tools = packages.filter(({ isDevelopment }) => isDevelopment)
 const lines = [
   ...listPackages('The gateway runs on:', running),
   ...listPackages('In the console and the account page:', inConsole),

@@ -25,7 +25,6 @@ export function lockedPackages(lock) {
       licence: entry.license,
       isDevelopment: entry.dev === true,
       isOptional: entry.optional === true,
-      isForPlatform: entry.os !== undefined || entry.cpu !== undefined,
       entry,
     }))
 }
@@ -56,15 +55,13 @@ const toolLicences = new Set([...allowedLicences, 'MPL-2.0'])
  */
 export function findLockMistakes(lock) {
   return lockedPackages(lock).flatMap((one) => {
-    const { name, licence, isDevelopment, isOptional, isForPlatform, entry } = one
-    // Tools for other systems, which the registry that made this lock file did not have.
-    const isElsewhere = isDevelopment && isOptional && isForPlatform && licence === undefined
+    const { name, licence, isDevelopment, entry } = one
     const mistakes = []
-    if (entry.integrity === undefined && !isElsewhere) mistakes.push('has no integrity')
+    if (entry.integrity === undefined) mistakes.push('has no integrity')
     if (/^https?:/.test(entry.resolved ?? '')) mistakes.push('names a registry')
     if (entry.hasInstallScript) mistakes.push('has an install script')
     const allowed = isDevelopment ? toolLicences : allowedLicences
-    if (!allowed.has(licence) && !isElsewhere) mistakes.push(`has the licence ${licence ?? 'none'}`)
+    if (!allowed.has(licence)) mistakes.push(`has the licence ${licence ?? 'none'}`)
     return mistakes.map((mistake) => `${name} ${mistake}`)
   })
 }

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -78,9 +78,23 @@ describe('packages from elsewhere', () => {
     const weak = { ...sound, license: 'MPL-2.0' }
     assert.equal(checkLock(weak), 'one has the licence MPL-2.0\n')
     assert.equal(checkLock({ ...weak, dev: true }), '')
-    const elsewhere = { dev: true, optional: true, os: ['darwin'] }
+    const elsewhere = { ...sound, dev: true, optional: true, os: ['darwin'] }
     assert.equal(checkLock(elsewhere), '')
-    assert.match(checkLock({ ...elsewhere, dev: false }), /one has no integrity/)
+    assert.match(checkLock({ ...elsewhere, integrity: undefined }), /one has no integrity/)
+  })
+
+  test('have a hash and no address in every lock file, also in those of tests and tools', () => {
+    const paths = globSync('**/package-lock.json', { cwd: root, exclude: ['**/node_modules'] })
+    assert.ok(paths.length >= 5, paths.join(', '))
+    for (const path of paths) {
+      const { packages } = JSON.parse(readFileSync(join(root, path), 'utf8')) as {
+        readonly packages: Readonly<Record<string, { integrity?: string; resolved?: string }>>
+      }
+      const wrong = Object.entries(packages)
+        .filter(([place]) => place !== '')
+        .filter(([, { integrity, resolved }]) => integrity === undefined || resolved !== undefined)
+      assert.deepEqual(wrong, [], path)
+    }
   })
 })
 
