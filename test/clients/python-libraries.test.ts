@@ -14,6 +14,7 @@ import { preparePython } from './support/python.ts'
 interface PythonExample {
   readonly name: string
   readonly lines: readonly Printed[]
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const chat = ['whole', 'stream', 'tool'] as const
@@ -29,7 +30,12 @@ const environments: Readonly<Record<string, readonly PythonExample[]>> = {
   'libraries-openai-2': [
     { name: 'llamaindex', lines: [...chat, ...chat, 'embeddings'] },
     { name: 'instructor', lines: [...objects, ...objects, ...objects] },
-    { name: 'litellm', lines: [...chat, ...chat, 'response', 'embeddings'] },
+    {
+      name: 'litellm',
+      lines: [...chat, ...chat, 'response', 'embeddings'],
+      // Otherwise it asks the Internet three times for its list of prices before it goes on without.
+      env: { LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+    },
   ],
 }
 
@@ -48,11 +54,12 @@ function describeExamples(list: string, examples: readonly PythonExample[], fold
     })
     after(() => rig.close())
 
-    for (const { name, lines } of examples) {
+    for (const { name, lines, env = {} } of examples) {
       const example: Example = {
         name,
         command: '.venv/bin/python ask.py',
         links: { '.venv': folder },
+        env,
       }
 
       test(`${name}: every part of the example is answered and charged as served`, () =>

@@ -43,15 +43,9 @@ export async function preparePython(
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await mustRun('python3', ['-m', 'venv', folder])
-  await mustRun(python, [
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    ...options,
-    '--requirement',
-    requirements,
-  ])
+  // Python compiles a module when it is first imported, and most are never imported.
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-compile', ...options]
+  await mustRun(python, [...install, '--requirement', requirements])
   await writeFile(stamp, wanted)
   return { kind: 'ready', folder, python }
 }
@@ -121,7 +115,7 @@ export class PythonDriver {
 
   constructor(python: string) {
     this.#child = spawn(python, [join(clientsFolder, 'python', 'driver.py')], {
-      env: { PATH: process.env['PATH'] ?? '', PYTHONDONTWRITEBYTECODE: '1' },
+      env: { PATH: process.env['PATH'] ?? '' },
     })
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text))
     createInterface(this.#child.stdout).on('line', (line) =>
