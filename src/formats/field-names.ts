@@ -50,6 +50,11 @@ export function isNameList(name: string): boolean {
   return nameLists.has(name)
 }
 
+/** A text under this name identifies what it stands for, however long it is. */
+export function isExactName(name: string): boolean {
+  return name === 'encrypted_content'
+}
+
 export function isTextName(name: string): boolean {
   return textNames.has(name)
 }

@@ -7,9 +7,17 @@
  * - elements of an array that say nothing: neither text nor an object or array that says something
  *
  * A counted value is replaced by its length (`TextLength`), all texts of a list by one. A container
- * that would be empty then is still an object, and an array that had elements still has one.
+ * that would be empty then is still an object, and an array that had elements still has one. Of a long text
+ * with escapes only the beginning and the length are right, unless a rule reads all of it.
  */
-import { foldName, isFieldName, isNameList, isTextName, plainFieldName } from './field-names.ts'
+import {
+  foldName,
+  isExactName,
+  isFieldName,
+  isNameList,
+  isTextName,
+  plainFieldName,
+} from './field-names.ts'
 import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
 import {
@@ -49,6 +57,8 @@ export interface Members {
   readonly firstMember: number
   /** A name contains U+0000, where some readers would end it. */
   readonly hasNulName: boolean
+  /** A short text has an escape: names and words may be spelled with escapes. */
+  readonly hasShortEscape: boolean
   /** A kept name that an element of the top-level `input` has twice, or in another letter case. */
   readonly doubtful: string | undefined
 }
@@ -106,6 +116,11 @@ const elementDepth = 3
 /** The largest finite number has 309 digits before its point. */
 const overflowDigits = 309
 
+/** So much at the beginning of a long text with escapes is decoded: longer than any name or address. */
+const exactBytes = 512
+/** Longer than any name or word, however it is spelled. */
+const shortBytes = 128
+
 /** The letters of escapes of two bytes. */
 const isShortEscape = new Uint8Array(256)
 for (const letter of '"\\/bfnrt') isShortEscape[letter.charCodeAt(0)] = 1
@@ -116,6 +131,7 @@ class JsonReader implements Members {
   otherCase: string | undefined
   firstMember = 0
   hasNulName = false
+  hasShortEscape = false
   doubtful: string | undefined
   hasHugeNumber = false
   readonly #bytes: Uint8Array
@@ -133,6 +149,10 @@ class JsonReader implements Members {
   #hasEscape = false
   /** … and whether that escape was U+0000. */
   #hasNul = false
+  /** The offset behind its last escape that begins within `exactBytes`. */
+  #escapeEnd = 0
+  /** The string that is read next must be exact, whatever its length. */
+  #isExact = false
 
   constructor(bytes: Uint8Array, text: string, wanted: ReadonlySet<string>) {
     this.#bytes = bytes
@@ -168,8 +188,9 @@ class JsonReader implements Members {
     const code = this.#bytes[this.#at]
     if (code === quote) {
       const from = this.#at
+      const textBefore = this.#textBytes
       this.#passString()
-      return isKept ? this.#stringFrom(from) : undefined
+      return isKept ? this.#stringFrom(from, this.#textBytes - textBefore) : undefined
     }
     if (code === openBrace) return this.#readObject(depth + 1, isKept)
     if (code === openBracket) return this.#readArray(depth + 1, isKept)
@@ -243,6 +264,7 @@ class JsonReader implements Members {
     const textBefore = this.#textBytes
     const wasNameList = this.#isNameList
     this.#isNameList = isNameList(name)
+    this.#isExact = isExactName(name)
     const value = this.#readValue(depth, !isText)
     this.#isNameList = wasNameList
     const end = this.#at
@@ -296,9 +318,14 @@ class JsonReader implements Members {
     return code === end
   }
 
-  #stringFrom(from: number): string {
-    if (!this.#hasEscape) return this.#text.slice(from + 1, this.#at - 1)
-    return JSON.parse(this.#text.slice(from, this.#at)) as string
+  /** Decodes the string before the place that is read; `length` is that of its value. */
+  #stringFrom(from: number, length: number): string {
+    const text = this.#text
+    if (!this.#hasEscape) return text.slice(from + 1, this.#at - 1)
+    const exactEnd = Math.max(from + exactBytes, this.#escapeEnd)
+    if (this.#isExact || exactEnd >= this.#at - 1) return decode(text.slice(from, this.#at))
+    const beginning = decode(`${text.slice(from, exactEnd)}"`)
+    return beginning + text.slice(exactEnd, exactEnd + length - beginning.length)
   }
 
   #passString(): void {
@@ -307,14 +334,16 @@ class JsonReader implements Members {
     this.#hasEscape = false
     this.#hasNul = false
     for (;;) {
-      at = plainRunEnd(bytes, this.#text, at)
+      at = plainRunEnd(bytes, at)
       if (bytes[at] === quote) break
       if (bytes[at] !== backslash) this.#fail(at)
       this.#hasEscape = true
       const behind = this.#passEscape(at + 1)
+      if (at - this.#at < exactBytes) this.#escapeEnd = behind
       this.#textBytes -= behind - at - 1
       at = behind
     }
+    if (this.#hasEscape && at - this.#at < shortBytes) this.hasShortEscape = true
     this.#textBytes += at - this.#at - 1
     this.#at = at + 1
   }
@@ -372,6 +401,11 @@ class JsonReader implements Members {
     if (at === this.#at) this.#fail()
     this.#at = at
   }
+}
+
+/** `text` is a whole JSON string. */
+function decode(text: string): string {
+  return JSON.parse(text) as string
 }
 
 function isDigit(code: number): boolean {

@@ -70,7 +70,7 @@ export function peek(
   const service = rules.findService(fields)
   const cacheKey = asText(fields['prompt_cache_key'])
   const state = rules.findState?.(fields)
-  const cacheWrite = findCacheWrite(text, rules)
+  const cacheWrite = findCacheWrite(opened, rules)
   if (
     extras.serverTools !== undefined ||
     asksCompaction(fields) ||
@@ -132,10 +132,10 @@ function isAllText({ tokens, audioTokens, isUnbounded }: PayloadSum): boolean {
 }
 
 function findCacheWrite(
-  given: string,
+  { text: given, members }: Opened,
   { longCacheWrite }: RequestRules,
 ): 'short' | 'long' | undefined {
-  const text = withoutEscapes(given)
+  const text = members.hasShortEscape ? withoutEscapes(given) : given
   if (longCacheWrite?.test(text) === true) return 'long'
   return /"cache_control"\s*:\s*\{/.test(text) ? 'short' : undefined
 }

@@ -14,24 +14,18 @@ export const closeBrace = 0x7d
 export const openBracket = 0x5b
 export const closeBracket = 0x5d
 
-/** A quote, a backslash or a control character. */
-const notPlain = /[^ !#-[\]-\xff]/g
-/** In a shorter run a loop is quicker than a pattern. */
-const shortRunBytes = 32
+/** A quote, a backslash and each control character are 1. */
+const endsPlainRun = new Uint8Array(256)
+endsPlainRun.fill(1, 0, 0x20)
+endsPlainRun[quote] = 1
+endsPlainRun[backslash] = 1
 
-/**
- * Returns the offset of the first byte that is not a plain character of a string. V8 makes a pattern machine
- * code at its first use, a loop only after many bodies, which most threads never see. `bytes` is the same as
- * `text`.
- */
-export function plainRunEnd(bytes: Uint8Array, text: string, from: number): number {
-  const shortEnd = Math.min(from + shortRunBytes, text.length)
-  for (let at = from; at < shortEnd; at++) {
-    const code = bytes[at] ?? 0
-    if (code === quote || code === backslash || code < 0x20) return at
-  }
-  notPlain.lastIndex = shortEnd
-  return notPlain.test(text) ? notPlain.lastIndex - 1 : text.length
+/** Returns the offset of the first byte that is not a plain character of a string. */
+export function plainRunEnd(bytes: Uint8Array, from: number): number {
+  const { length } = bytes
+  let at = from
+  while (at < length && endsPlainRun[bytes[at] ?? 0] === 0) at++
+  return at
 }
 
 /** Returns the offset of the closing quote of a string whose content begins at `from`, or -1. */

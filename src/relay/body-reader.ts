@@ -17,7 +17,7 @@ import type {
 import type { BodyAnswer, BodyQuestion } from './body-thread.ts'
 
 /** Parsed on the event loop up to this size: that takes less than 5 ms, whatever its shape. */
-export const smallBodyBytesMax = 131_072
+export const smallBodyBytesMax = 4_194_304
 
 interface UnreadBody {
   readonly accountId: string
