@@ -92,6 +92,7 @@ export interface ForwardedOperation extends VendorOperation {
    * none. A vendor may refuse it.
    */
   readonly usageField?: 'stream_options'
+  /** Throws TooManySteps where that takes more than `options.stepsMax`. */
   readRequest(body: Buffer, options: ReadRequestOptions): RequestFacts | RequestFault
   /**
    * Returns the body as it goes to a channel: the same bytes, but for the declared amendments (usage
@@ -256,6 +257,8 @@ export interface ReadRequestOptions {
   readonly requireMaxTokens: boolean
   /** Features the operator has allowed for this vendor, and those that are refused. Absent = none. */
   readonly allowedFeatures?: ReadonlySet<VendorFeature>
+  /** How many steps of `json-reader.ts` may be taken to read it now. Absent = any number. */
+  readonly stepsMax?: number
 }
 
 /**

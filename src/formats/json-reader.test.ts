@@ -10,6 +10,7 @@ import {
   nestingDepthMax,
   readJson,
   TextLength,
+  TooManySteps,
   type JsonReading,
 } from './json-reader.ts'
 
@@ -195,6 +196,59 @@ test('reads long and short strings as JSON.parse, and finds what ends them too e
       })
     const at = open.length + length + 1
     assert.deepEqual(read(`${open}${run}\\x"}`), { kind: 'invalid', at })
+  }
+})
+
+test('of a long text with escapes the beginning and the length are right', () => {
+  const part = fc.constantFrom(
+    'a',
+    'é',
+    '\\',
+    '"',
+    '\n',
+    '/',
+    '\u0001',
+    '\ud83d\ude00',
+    'x'.repeat(400),
+  )
+  const text = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(text, text, fc.boolean(), (first, last, slashes) => {
+      const whole = `${first}${'y'.repeat(600)}${last}`
+      const json = JSON.stringify({
+        text: whole,
+        encrypted_content: whole,
+        content: [{ text: first }],
+      })
+      const bytes = Buffer.from(slashes ? json.replaceAll('/', '\\/') : json)
+      const latin1 = bytes.toString('latin1')
+      const exact = asObject(JSON.parse(latin1)) ?? {}
+      const reading = readJson(bytes, latin1, wanted)
+      assert.ok(reading.kind === 'value')
+      const { text: kept, ...others } = asObject(reading.value) ?? {}
+      const given = String(exact['text'])
+      assert.ok(typeof kept === 'string')
+      assert.equal(kept.length, given.length)
+      assert.equal(kept.slice(0, 500), given.slice(0, 500).slice(0, kept.length))
+      assert.equal(others['encrypted_content'], given)
+    }),
+  )
+})
+
+test('stops where more steps are needed than it may take, and else reads the same', () => {
+  const shapes: readonly [string, string, number][] = [
+    ['[1]', '1', 4],
+    ['[{"text":"a"}]', '{"text":"a"}', 8],
+    ['"a"', '\\n', 1],
+  ]
+  for (const [form, piece, steps] of shapes) {
+    const isText = form === '"a"'
+    const inner = Array.from({ length: 1_000 }, () => piece).join(isText ? '' : ',')
+    const bytes = Buffer.from(`{"messages":${isText ? `"${inner}"` : `[${inner}]`}}`)
+    const text = bytes.toString('latin1')
+    const needed = 8 + 1_000 * steps
+    assert.deepEqual(readJson(bytes, text, wanted, needed), readJson(bytes, text, wanted))
+    assert.throws(() => readJson(bytes, text, wanted, needed - 1), TooManySteps, form)
   }
 })
 

@@ -20,6 +20,7 @@ import {
 } from './field-names.ts'
 import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
+import { RunEnds } from './run-ends.ts'
 import {
   backslash,
   closeBrace,
@@ -28,7 +29,6 @@ import {
   comma,
   openBrace,
   openBracket,
-  plainRunEnd,
   quote,
 } from './scan.ts'
 
@@ -57,6 +57,8 @@ export interface Members {
   readonly firstMember: number
   /** A name contains U+0000, where some readers would end it. */
   readonly hasNulName: boolean
+  /** A member at any place may be called `ttl`: that is its name, or a short text has an escape. */
+  readonly mayNameTtl: boolean
   /** A short text has an escape: names and words may be spelled with escapes. */
   readonly hasShortEscape: boolean
   /** A kept name that an element of the top-level `input` has twice, or in another letter case. */
@@ -76,13 +78,20 @@ export type JsonReading =
   /** The offset of the first byte that is not JSON; the length of a text that ends too early. */
   | { readonly kind: 'invalid'; readonly at: number }
 
-/** `text` is the same as `bytes`, one latin1 character for each. */
+/** The text takes more steps than it may to be read now. */
+export class TooManySteps extends Error {}
+
+/**
+ * `text` is the same as `bytes`, one latin1 character for each. Throws TooManySteps where it
+ * takes more than `stepsMax`.
+ */
 export function readJson(
   bytes: Uint8Array,
   text: string,
   wanted: ReadonlySet<string>,
+  stepsMax = Infinity,
 ): JsonReading {
-  const reader = new JsonReader(bytes, text, wanted)
+  const reader = new JsonReader(bytes, text, { wanted, stepsMax })
   try {
     const value = reader.read()
     return { kind: 'value', value, members: reader, hasHugeNumber: reader.hasHugeNumber }
@@ -121,6 +130,9 @@ const exactBytes = 512
 /** Longer than any name or word, however it is spelled. */
 const shortBytes = 128
 
+/** An escape takes one step, a value with its name so many; a step is up to 50 ns. */
+const valueSteps = 4
+
 /** The letters of escapes of two bytes. */
 const isShortEscape = new Uint8Array(256)
 for (const letter of '"\\/bfnrt') isShortEscape[letter.charCodeAt(0)] = 1
@@ -132,15 +144,18 @@ class JsonReader implements Members {
   firstMember = 0
   hasNulName = false
   hasShortEscape = false
+  mayNameTtl = false
   doubtful: string | undefined
   hasHugeNumber = false
   readonly #bytes: Uint8Array
   readonly #text: string
+  readonly #runEnds: RunEnds
   readonly #wanted: ReadonlySet<string>
   #at = 0
   /** Of all names, texts, numbers, true and false so far, without quotes and escapes. */
   #textBytes = 0
   #elementCount = 0
+  #stepsLeft: number
   /** The texts of a list are kept one by one. */
   #isNameList = false
   /** Within the top-level `input`. */
@@ -154,10 +169,16 @@ class JsonReader implements Members {
   /** The string that is read next must be exact, whatever its length. */
   #isExact = false
 
-  constructor(bytes: Uint8Array, text: string, wanted: ReadonlySet<string>) {
+  constructor(
+    bytes: Uint8Array,
+    text: string,
+    { wanted, stepsMax }: { readonly wanted: ReadonlySet<string>; readonly stepsMax: number },
+  ) {
     this.#bytes = bytes
     this.#text = text
+    this.#runEnds = new RunEnds(bytes)
     this.#wanted = wanted
+    this.#stepsLeft = stepsMax
   }
 
   read(): unknown {
@@ -170,6 +191,11 @@ class JsonReader implements Members {
 
   #fail(at = this.#at): never {
     throw new NotRead({ kind: 'invalid', at: Math.min(at, this.#bytes.length) })
+  }
+
+  #step(count: number): void {
+    this.#stepsLeft -= count
+    if (this.#stepsLeft < 0) throw new TooManySteps()
   }
 
   #skipSpace(): void {
@@ -185,6 +211,7 @@ class JsonReader implements Members {
 
   /** Returns undefined for a value that is not kept. */
   #readValue(depth: number, isKept: boolean): unknown {
+    this.#step(valueSteps)
     const code = this.#bytes[this.#at]
     if (code === quote) {
       const from = this.#at
@@ -243,6 +270,7 @@ class JsonReader implements Members {
     if (this.#bytes[this.#at] !== quote) this.#fail()
     this.#passString()
     const to = this.#at - 1
+    if (to - from === 3 && this.#text.startsWith('ttl', from)) this.mayNameTtl = true
     if (!isKept) return undefined
     const isElement = depth === elementDepth && this.#isInput
     if ((depth === 1 || isElement) && this.#hasNul) this.hasNulName = true
@@ -334,16 +362,20 @@ class JsonReader implements Members {
     this.#hasEscape = false
     this.#hasNul = false
     for (;;) {
-      at = plainRunEnd(bytes, at)
+      at = this.#runEnds.next(at)
       if (bytes[at] === quote) break
       if (bytes[at] !== backslash) this.#fail(at)
       this.#hasEscape = true
+      this.#step(1)
       const behind = this.#passEscape(at + 1)
       if (at - this.#at < exactBytes) this.#escapeEnd = behind
       this.#textBytes -= behind - at - 1
       at = behind
     }
-    if (this.#hasEscape && at - this.#at < shortBytes) this.hasShortEscape = true
+    if (this.#hasEscape && at - this.#at < shortBytes) {
+      this.hasShortEscape = true
+      this.mayNameTtl = true
+    }
     this.#textBytes += at - this.#at - 1
     this.#at = at + 1
   }

@@ -88,7 +88,7 @@ export class PayloadSum {
       this.addAudio(asObject(audio)?.['data'], asObject(audio)?.['format'])
     if (isFile || file !== undefined) this.addDocument(asObject(file)?.['file_data'] ?? data)
     if (!knownParts.test(type)) this.addUnknown()
-    this.addUnknownIn(isFile ? { ...part, ...withoutFile } : part)
+    this.addUnknownIn(part, isFile ? fileNames : noNames)
   }
 
   /** Adds a part that can be anything, audio as well. */
@@ -97,30 +97,41 @@ export class PayloadSum {
     this.audioTokensMax = Infinity
   }
 
-  /** Adds the fields of a part beside those of its type. */
-  addUnknownIn(part: JsonObject): void {
-    const names = Object.keys(part).filter((name) => mediaNames.test(name))
-    if (names.some((name) => isAsked(part[name]))) this.addUnknown()
+  /** Adds the fields of a part beside those of its type and those that are counted already. */
+  addUnknownIn(part: JsonObject, counted: ReadonlySet<string> = noNames): void {
+    for (const name of Object.keys(part))
+      if (mediaNames.has(name) && !counted.has(name) && isAsked(part[name]))
+        return this.addUnknown()
   }
 }
 
 /** Returns whether a file of the vendor's account is named, in whatever kind of part or right within it. */
 export function namesFile(part: JsonObject): boolean {
-  const inner = Object.values(part).map((value) => asObject(value)?.['file_id'])
-  return [part['file_id'], ...inner].some(isAsked)
+  if (isAsked(part['file_id'])) return true
+  return Object.values(part).some((value) => isAsked(asObject(value)?.['file_id']))
 }
 
 /** The text of a list is one element, counted together. */
 const textsOfParts = ['text', 'thinking', 'refusal', 'encrypted_content'] as const
 const imageParts = /^(image_url|input_image|computer_screenshot)$/
 const fileParts = /^(input_)?file$/
-const withoutFile = { file: null, file_data: null, file_id: null, file_url: null }
+const fileNames: ReadonlySet<string> = new Set(['file', 'file_data', 'file_id', 'file_url'])
+const noNames: ReadonlySet<string> = new Set()
 const knownParts =
   /^((input_|output_|summary_|reasoning_)?text|thinking|refusal|encrypted_content|image_url|input_image|computer_screenshot|input_audio|(input_)?file)$/
 
 /** Names under which vendors take media, some of them in any part. */
-const mediaNames =
-  /^(audio(_url)?|document(_url)?|file(_data|_id|_url)?|image|(input_)?video|video_url)$/
+const mediaNames: ReadonlySet<string> = new Set([
+  ...fileNames,
+  'audio',
+  'audio_url',
+  'document',
+  'document_url',
+  'image',
+  'input_video',
+  'video',
+  'video_url',
+])
 
 const uncompressedFormats: ReadonlySet<unknown> = new Set(['wav', 'pcm16', 'pcm'])
 

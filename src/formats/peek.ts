@@ -41,7 +41,7 @@ export function peek(
   rules: RequestRules,
   options: ReadRequestOptions,
 ): RequestFacts | RequestFault {
-  const opened = open(body, rules.fields)
+  const opened = open(body, rules.fields, options.stepsMax)
   if (isFault(opened)) return opened
   const { fields, text, members } = opened
   const model = readModel(body, fields, members)
@@ -136,7 +136,7 @@ function findCacheWrite(
   { longCacheWrite }: RequestRules,
 ): 'short' | 'long' | undefined {
   const text = members.hasShortEscape ? withoutEscapes(given) : given
-  if (longCacheWrite?.test(text) === true) return 'long'
+  if (members.mayNameTtl && longCacheWrite?.test(text) === true) return 'long'
   return /"cache_control"\s*:\s*\{/.test(text) ? 'short' : undefined
 }
 
@@ -148,14 +148,18 @@ interface Opened {
 }
 
 /** Checks the body as a whole, before its fields. */
-function open(body: Buffer, wanted: ReadonlySet<string>): Opened | RequestFault {
+function open(
+  body: Buffer,
+  wanted: ReadonlySet<string>,
+  stepsMax: number | undefined,
+): Opened | RequestFault {
   if (body.length === 0) return fault('The request body is empty; it must be a JSON object.')
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     return fault('The request body must not begin with a byte order mark.')
   }
   if (!isUtf8(body)) return fault('The request body is not valid UTF-8.')
   const text = body.toString('latin1')
-  const read = readJson(body, text, wanted)
+  const read = readJson(body, text, wanted, stepsMax)
   if (read.kind === 'too_deep')
     return fault(`The request body is nested deeper than ${nestingDepthMax} levels.`)
   if (read.kind === 'too_many_elements')

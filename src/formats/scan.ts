@@ -14,20 +14,6 @@ export const closeBrace = 0x7d
 export const openBracket = 0x5b
 export const closeBracket = 0x5d
 
-/** A quote, a backslash and each control character are 1. */
-const endsPlainRun = new Uint8Array(256)
-endsPlainRun.fill(1, 0, 0x20)
-endsPlainRun[quote] = 1
-endsPlainRun[backslash] = 1
-
-/** Returns the offset of the first byte that is not a plain character of a string. */
-export function plainRunEnd(bytes: Uint8Array, from: number): number {
-  const { length } = bytes
-  let at = from
-  while (at < length && endsPlainRun[bytes[at] ?? 0] === 0) at++
-  return at
-}
-
 /** Returns the offset of the closing quote of a string whose content begins at `from`, or -1. */
 export function plainStringEnd(text: string, from: number): number {
   let at = text.indexOf('"', from)

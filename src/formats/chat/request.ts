@@ -36,19 +36,21 @@ export const chatRules: RequestRules = {
   },
 }
 
+const audioName: ReadonlySet<string> = new Set(['audio'])
+
 /** Only parts where the vendor looks for a payload count: a long string elsewhere is text. */
 function estimatePayloads(body: JsonObject): PayloadSum {
   const sum = new PayloadSum()
   for (const item of asArray(body['messages']) ?? []) {
     const message = asObject(item) ?? {}
-    const { content, images, audio, ...more } = message
+    const { content, images, audio } = message
     sum.addText(content)
     for (const part of [content, images].flatMap((list) => asArray(list) ?? [])) sum.addPart(part)
     for (const call of asArray(message['tool_calls']) ?? [])
       sum.addText(asObject(call)?.['function'])
     // An earlier spoken answer: the conversation has the vendor's id and not the audio.
     if (isAsked(audio)) sum.addEarlierAnswer()
-    sum.addUnknownIn(more)
+    sum.addUnknownIn(message, audioName)
   }
   return sum
 }
