@@ -4,7 +4,12 @@ import { test, type TestContext } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import type { ForwardedOperation } from '../formats/format.ts'
 import { messagesCreate } from '../formats/messages/index.ts'
-import { createBodyReader, smallBodyBytesMax, type BodyReader } from './body-reader.ts'
+import {
+  createBodyReader,
+  plainBodyBytesMax,
+  smallBodyBytesMax,
+  type BodyReader,
+} from './body-reader.ts'
 
 const plain = '{"model":"m","max_tokens":5,"messages":[1]}'
 
@@ -40,19 +45,27 @@ function startReal(t: TestContext): BodyReader {
   return reader
 }
 
-test('a small body is parsed at once, a large one on the thread, with the same result', async (t) => {
+/** More values than a body may have that is parsed at once. */
+const manyValues = Buffer.from(`{"model":"m","max_tokens":5,"messages":[${'1,'.repeat(80_000)}1]}`)
+
+test('a body is parsed at once where that is quick, else on the thread, with the same result', async (t) => {
   const reader = startReal(t)
-  const small = bodyOf(smallBodyBytesMax)
-  const here = { ...unread(small, {}), operation: messagesCreate }
-  const atOnce = reader.read(here)
-  assert.ok('facts' in atOnce)
-  const bytes = bodyOf(smallBodyBytesMax + 1)
-  const copy = Buffer.from(bytes)
-  const reading = await reader.read(unread(bytes, {}))
-  assert.deepEqual(reading?.bytes, copy)
-  assert.deepEqual(reading?.facts, messagesCreate.readRequest(copy, here.options))
-  assert.equal('kind' in atOnce.facts, false)
-  const broken = Buffer.concat([bodyOf(smallBodyBytesMax + 1), Buffer.from('x')])
+  for (const size of [smallBodyBytesMax, smallBodyBytesMax + 1, plainBodyBytesMax]) {
+    const bytes = bodyOf(size)
+    const atOnce = reader.read({ ...unread(bytes, {}), operation: messagesCreate })
+    assert.ok('facts' in atOnce && !('kind' in atOnce.facts), `${size} bytes`)
+    assert.equal(atOnce.bytes, bytes)
+  }
+  for (const bytes of [bodyOf(plainBodyBytesMax + 1), manyValues]) {
+    const copy = Buffer.from(bytes)
+    const { options, ...large } = unread(bytes, {})
+    const reading = reader.read({ ...large, options, operation: messagesCreate })
+    assert.ok(reading instanceof Promise)
+    const read = await reading
+    assert.deepEqual(read?.bytes, copy)
+    assert.deepEqual(read?.facts, messagesCreate.readRequest(copy, options))
+  }
+  const broken = Buffer.concat([bodyOf(plainBodyBytesMax + 1), Buffer.from('x')])
   const refused = await reader.read(unread(broken, {}))
   assert.ok(refused !== undefined && 'kind' in refused.facts)
   assert.match(refused.facts.message, /not valid JSON/)
@@ -60,8 +73,8 @@ test('a small body is parsed at once, a large one on the thread, with the same r
 
 test('a body whose client has left is not parsed', async (t) => {
   const reader = startReal(t)
-  const bytes = bodyOf(smallBodyBytesMax + 1)
+  const bytes = bodyOf(plainBodyBytesMax + 1)
   const gone = unread(bytes, { isGone: () => true })
   assert.equal(await reader.read(gone), undefined)
-  assert.equal(bytes.length, smallBodyBytesMax + 1, 'its bytes have not moved')
+  assert.equal(bytes.length, plainBodyBytesMax + 1, 'its bytes have not moved')
 })

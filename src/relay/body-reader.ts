@@ -14,10 +14,14 @@ import type {
   RequestFacts,
   RequestFault,
 } from '../formats/format.ts'
+import { TooManySteps } from '../formats/json-reader.ts'
 import type { BodyAnswer, BodyQuestion } from './body-thread.ts'
 
 /** Parsed on the event loop up to this size: that takes less than 5 ms, whatever its shape. */
-export const smallBodyBytesMax = 4_194_304
+export const smallBodyBytesMax = 131_072
+/** So is one up to this size that takes few steps, as conversations with long texts do. */
+export const plainBodyBytesMax = 2_097_152
+const plainBodyStepsMax = 120_000
 
 interface UnreadBody {
   readonly accountId: string
@@ -74,10 +78,22 @@ export function createBodyReader({
   return {
     read(body) {
       const { bytes, operation, options } = body
-      if (bytes.length > smallBodyBytesMax) return readApart(body)
-      return { bytes, facts: operation.readRequest(bytes, options) }
+      if (bytes.length <= smallBodyBytesMax)
+        return { bytes, facts: operation.readRequest(bytes, options) }
+      return (bytes.length <= plainBodyBytesMax && readPlain(body)) || readApart(body)
     },
     close: () => thread.close(),
+  }
+}
+
+/** Returns undefined where the body takes too many steps. */
+function readPlain({ bytes, operation, options }: UnreadBody): ReadBody | undefined {
+  try {
+    const facts = operation.readRequest(bytes, { ...options, stepsMax: plainBodyStepsMax })
+    return { bytes, facts }
+  } catch (error) {
+    if (error instanceof TooManySteps) return undefined
+    throw error
   }
 }
 
