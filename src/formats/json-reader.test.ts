@@ -10,9 +10,9 @@ import {
   nestingDepthMax,
   readJson,
   TextLength,
-  TooManySteps,
   type JsonReading,
 } from './json-reader.ts'
+import { TooManySteps } from './json-tokens.ts'
 
 const wanted = new Set(['model', 'n'])
 

@@ -135,8 +135,10 @@ function findCacheWrite(
   { text: given, members }: Opened,
   { longCacheWrite }: RequestRules,
 ): 'short' | 'long' | undefined {
-  const text = members.hasShortEscape ? withoutEscapes(given) : given
-  if (members.mayNameTtl && longCacheWrite?.test(text) === true) return 'long'
+  const { hasShortEscape, namesTtl } = members
+  const text = hasShortEscape ? withoutEscapes(given) : given
+  const mayBeLong = namesTtl || hasShortEscape
+  if (mayBeLong && longCacheWrite?.test(text) === true) return 'long'
   return /"cache_control"\s*:\s*\{/.test(text) ? 'short' : undefined
 }
 

@@ -14,7 +14,7 @@ import type {
   RequestFacts,
   RequestFault,
 } from '../formats/format.ts'
-import { TooManySteps } from '../formats/json-reader.ts'
+import { TooManySteps } from '../formats/json-tokens.ts'
 import type { BodyAnswer, BodyQuestion } from './body-thread.ts'
 
 /** Parsed on the event loop up to this size: that takes less than 5 ms, whatever its shape. */
