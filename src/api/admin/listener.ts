@@ -46,7 +46,8 @@ export async function listenAdmin(
     const refusal = refusalOfHead(incoming)
     if (refusal !== undefined) return refuseRequest(outgoing, refusal, options)
     // After an answer its client may send the body or not, so the start of a further request is unknown.
-    if (incoming.headers.expect !== undefined) outgoing.setHeader('connection', 'close')
+    const isLast = incoming.headers.expect !== undefined || incoming.method === 'TRACE'
+    if (isLast) outgoing.setHeader('connection', 'close')
     void handle(incoming, outgoing)
   }
   const server = createServer(
@@ -134,12 +135,13 @@ function listenerOf(server: Server): Listener {
 const notPlain = refuse('http.malformed', 'The request target is not a plain path.')
 const notServed = refuse('http.method_not_allowed', 'CONNECT is not served here.')
 
-/** The fields are as they came: Node has joined none of them. */
+/** The fields are as they came: Node has joined none of them. The app knows which methods a path allows. */
 function refusalOfHead(incoming: IncomingMessage): Refusal | undefined {
   const { method = '', url = '', httpVersion, rawHeaders } = incoming
   const fields = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}:` : `${text}\r\n`))
   const head = parseRequestHead(`${method} ${url} HTTP/${httpVersion}\r\n${fields.join('')}`)
-  if (head.kind === 'fault') return refuse(faultCodes[head.status], head.message)
+  if (head.kind === 'fault' && head.status !== 405)
+    return refuse(faultCodes[head.status], head.message)
   return isPlain(url) ? undefined : notPlain
 }
 
