@@ -47,8 +47,12 @@ export class HealthRegister {
     return this.#entries.get(channelName)
   }
 
+  /** Undefined where no such channel serves the model. */
   findPlace(channelName: string, model: string): Place | undefined {
-    return this.#entries.get(channelName)?.places.get(model)
+    const entry = this.#entries.get(channelName)
+    const known = entry?.places.get(model)
+    if (known !== undefined || entry === undefined || !entry.channel.models.has(model)) return known
+    return this.placeOf(entry.channel, model)
   }
 
   /** Returns the channel's entry and creates it if necessary; likewise `placeOf`. */
