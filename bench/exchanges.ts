@@ -22,8 +22,6 @@ export const price = { input: 3, output: 15 } as const
 export const answerCounts = { input: 26, output: 34 } as const
 /** Counts at the start of each stream; its output is the number of its events. */
 export const streamStartCounts = { input: 26, output: 1 } as const
-/** More than any stream of the benchmark sends. */
-const streamTokensMax = 1_000_000
 
 const prompt = 'In two sentences: why does a ledger record every entry only once?'
 const answerText =
@@ -40,16 +38,10 @@ function question(model: string, content = prompt) {
 }
 
 /** About 200 bytes each. */
-export const requestBodies: Readonly<Record<FormatName, string>> = {
+export const requestBodies = {
   chat: JSON.stringify(question(models.chat)),
   messages: JSON.stringify(question(models.messages)),
-}
-
-export const streamRequestBody = JSON.stringify({
-  ...question(models.stream),
-  max_tokens: streamTokensMax,
-  stream: true,
-})
+} as const
 
 /** A chat request with a body of this many bytes. */
 export function sizedRequestBody(bytes: number): string {

@@ -1,11 +1,10 @@
 /**
- * The machine of a run: installs the programs that the benchmark measures and measures with, chooses cores,
- * and describes processor, versions and commit. Figures are comparable within one run only.
+ * The machine of a run: chooses cores, and describes processor, versions and commit. Figures are comparable
+ * within one run only.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
-import { join } from 'node:path'
 
 export interface Cores {
   /** Runs only the proxy under test. */
@@ -24,8 +23,6 @@ export interface Machine {
   readonly node: string
   readonly sqlite: string
   readonly nginx: string
-  readonly haproxy: string | undefined
-  readonly portkey: string | undefined
   readonly workFileSystem: string
 }
 
@@ -64,7 +61,7 @@ export function moveToCore(core: number): void {
   spawnSync('taskset', ['-a', '-p', '-c', String(core), String(process.pid)])
 }
 
-export function describeMachine(root: string, workFolder: string, peersFolder: string): Machine {
+export function describeMachine(root: string, workFolder: string): Machine {
   return {
     date: describeDate(),
     commit: describeCommit(root),
@@ -75,9 +72,7 @@ export function describeMachine(root: string, workFolder: string, peersFolder: s
     node: process.versions.node,
     sqlite: process.versions['sqlite'] ?? 'unknown',
     nginx: firstMatch(outputOf('nginx', ['-v']), /nginx\/(\S+)/) ?? 'unknown',
-    haproxy: firstMatch(outputOf('haproxy', ['-v']), /version (\d[\d.]*)/),
-    portkey: readVersion(join(peersFolder, 'node_modules/@portkey-ai/gateway/package.json')),
-    workFileSystem: describeFileSystem(workFolder),
+    workFileSystem: outputOf('stat', ['-f', '-c', '%T', workFolder]).trim(),
   }
 }
 
@@ -88,15 +83,8 @@ export function describeDate(): string {
 export function describeCommit(root: string): string {
   const commit = outputOf('git', ['-C', root, 'rev-parse', '--short=12', 'HEAD']).trim()
   if (!/^[0-9a-f]{12}$/.test(commit)) return 'uncommitted'
-  const changes = outputOf('git', [
-    '-C',
-    root,
-    'status',
-    '--porcelain',
-    '--',
-    'src',
-    'package.json',
-  ])
+  const status = `-C ${root} status --porcelain -- src package.json`
+  const changes = outputOf('git', status.split(' '))
   return changes.trim() === '' ? commit : `${commit} with changes`
 }
 
@@ -108,88 +96,4 @@ function outputOf(command: string, commandArguments: readonly string[]): string 
 
 function firstMatch(text: string, pattern: RegExp): string | undefined {
   return pattern.exec(text)?.[1]
-}
-
-function readVersion(path: string): string | undefined {
-  try {
-    return firstMatch(readFileSync(path, 'utf8'), /"version": "([^"]+)"/)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-const fileSystems: Readonly<Record<number, string>> = {
-  0xef53: 'ext4',
-  0x9123683e: 'btrfs',
-  0x58465342: 'xfs',
-  0x01021994: 'tmpfs (a commit costs nothing here)',
-  0x794c7630: 'overlay',
-}
-
-function describeFileSystem(folder: string): string {
-  const type = statfsSync(folder).type
-  return fileSystems[type] ?? `type 0x${type.toString(16)}`
-}
-
-const required = [
-  { command: 'nginx', packageName: 'nginx' },
-  { command: 'wrk', packageName: 'wrk' },
-  { command: 'taskset', packageName: 'util-linux' },
-  { command: 'setpriv', packageName: 'util-linux' },
-] as const
-const optional = { command: 'haproxy', packageName: 'haproxy' } as const
-
-const policyPath = '/usr/sbin/policy-rc.d'
-
-export interface Tools {
-  readonly hasHaproxy: boolean
-}
-
-/** Installs missing programs. If haproxy cannot be installed, the benchmark runs without it. */
-export function provideTools(needsHaproxy: boolean): Tools {
-  const missing = required.filter((tool) => !hasCommand(tool.command))
-  if (missing.length > 0 && !install([...new Set(missing.map((tool) => tool.packageName))])) {
-    const names = missing.map((tool) => tool.command).join(', ')
-    throw new Error(`these programs are missing and cannot be installed: ${names}`)
-  }
-  if (needsHaproxy && !hasCommand(optional.command) && !install([optional.packageName])) {
-    console.error('bench: haproxy cannot be installed; the run continues without it')
-  }
-  return { hasHaproxy: needsHaproxy && hasCommand(optional.command) }
-}
-
-function hasCommand(command: string): boolean {
-  return ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].some(
-    (folder) => existsSync(`${folder}/${command}`),
-  )
-}
-
-function install(packageNames: readonly string[]): boolean {
-  if (process.getuid?.() !== 0 || !hasCommand('apt-get')) return false
-  console.error(`bench: installing ${packageNames.join(', ')} …`)
-  return withoutServices(() => {
-    const words = ['install', '-y', '--no-install-recommends', ...packageNames]
-    // Package lists may be missing or old; only a failed install shows it.
-    return runApt(words) || (runApt(['update']) && runApt(words))
-  })
-}
-
-function runApt(words: readonly string[]): boolean {
-  const result = spawnSync('apt-get', ['-q', ...words], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  })
-  return result.status === 0
-}
-
-/** Debian starts an installed service, unless this policy script forbids it. */
-function withoutServices<Result>(action: () => Result): Result {
-  if (existsSync(policyPath)) return action()
-  writeFileSync(policyPath, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-  try {
-    return action()
-  } finally {
-    rmSync(policyPath, { force: true })
-  }
 }

@@ -4,6 +4,7 @@
  * children (`setpriv --pdeathsig`).
  */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -33,6 +34,21 @@ export interface Running {
   readonly readLog: () => string
   /** Resolves when the program has ended, also after a failure. */
   readonly ended: Promise<void>
+}
+
+/** Sends a program a message and returns its answer; throws if it ends first or takes longer. */
+export async function ask(
+  running: Running,
+  message: object,
+  limitMs = startLimitMs,
+): Promise<unknown> {
+  const answer = once(running.child, 'message', { signal: AbortSignal.timeout(limitMs) })
+  running.child.send(message)
+  const gone = running.ended.then(() => {
+    throw new Error(`${running.name} ended early: ${running.readLog()}`)
+  })
+  const [received] = (await Promise.race([answer, gone])) as readonly unknown[]
+  return received
 }
 
 export class ProcessGroup {
@@ -110,15 +126,9 @@ export class ProcessGroup {
   }
 }
 
-async function within(ended: Promise<void>, limitMs: number): Promise<'ended' | 'late'> {
-  const abort = new AbortController()
-  const late = delay(limitMs, 'late' as const, { signal: abort.signal }).catch(
-    // The wait was cancelled, because the program has ended.
-    () => 'ended' as const,
-  )
-  const result = await Promise.race([ended.then(() => 'ended' as const), late])
-  abort.abort()
-  return result
+function within(ended: Promise<void>, limitMs: number): Promise<'ended' | 'late'> {
+  const late = delay(limitMs, 'late' as const, { ref: false })
+  return Promise.race([ended.then(() => 'ended' as const), late])
 }
 
 function canConnect(port: number): Promise<boolean> {

@@ -19,19 +19,8 @@ const cpuProfile = z.object({
 /** Threads with less work are not listed. */
 const busyUsMin = 100_000
 
-export type CpuProfile = z.infer<typeof cpuProfile>
-
-export interface Hotspot {
-  readonly place: string
-  /** Part of the thread's busy time. */
-  readonly share: number
-}
-
-/** Returns the functions of one thread with the most CPU time, and the thread's busy time. */
-export function findHotspots(
-  profile: CpuProfile,
-  count: number,
-): { readonly busyUs: number; readonly hotspots: readonly Hotspot[] } {
+/** Returns the functions of one thread with the most CPU time, each with its part of the busy time. */
+export function findHotspots(profile: z.infer<typeof cpuProfile>, count: number) {
   const places = new Map(profile.nodes.map((node) => [node.id, describeFrame(node.callFrame)]))
   const selfUs = new Map<string, number>()
   let busyUs = 0
@@ -46,7 +35,7 @@ export function findHotspots(
   return { busyUs, hotspots: sorted.map(([place, us]) => ({ place, share: us / busyUs })) }
 }
 
-function describeFrame(frame: CpuProfile['nodes'][number]['callFrame']): string {
+function describeFrame(frame: z.infer<typeof cpuProfile>['nodes'][number]['callFrame']): string {
   const name = frame.functionName === '' ? '(anonymous)' : frame.functionName
   if (frame.url === '') return name
   const path = frame.url.replace(/^.*\/((?:src|node_modules)\/)/, '$1')

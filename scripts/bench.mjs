@@ -5,5 +5,5 @@ import { ensureInstalled } from './packages.mjs'
 import { root, runNode } from './runtime.mjs'
 
 ensureInstalled(join(root, 'bench', 'peers'), 'production')
-ensureDebianPackages(['postgres'])
+ensureDebianPackages(['postgres', 'nginx', 'chromium-headless-shell'])
 process.exitCode = await runNode(['bench/main.ts', ...process.argv.slice(2)])

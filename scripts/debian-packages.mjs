@@ -1,5 +1,5 @@
 /**
- * Installs Debian packages that tests use, as root on a Debian machine. Elsewhere the tests that need a
+ * Installs Debian packages that tests and the benchmark use, as root on a Debian machine. Elsewhere the tests that need a
  * missing package fail and say so.
  */
 import { spawnSync } from 'node:child_process'

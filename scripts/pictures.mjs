@@ -8,4 +8,4 @@ ensureDebianPackages()
 const isBuilt = existsSync(join(root, 'console', 'built', 'index.html'))
 process.exitCode =
   (isBuilt ? 0 : await runNode(['scripts/console.mjs'])) ||
-  (await runNode(['bench/programs/take-pictures.ts', ...process.argv.slice(2)]))
+  (await runNode(['site/take-pictures.ts', ...process.argv.slice(2)]))

@@ -15,10 +15,14 @@ export interface Target {
   readonly catalogue: string
 }
 
+export type Stop = () => void
+
 export interface Attack {
   readonly name: string
   /** Returns what ends it. Reports the status of each whole answer, 0 for one that was cut. */
-  start(target: Target, onAnswer: (status: number) => void): () => void
+  start(target: Target, onAnswer: (status: number) => void): Stop | Promise<Stop>
   /** What the vendor of the attacker answers where it does not stream. */
   readonly makeAnswer?: () => string
+  /** Between two events of its streams; without it they come as fast as they are read. */
+  readonly paceMs?: number
 }

@@ -5,6 +5,7 @@
 import { Agent, request } from 'node:http'
 import { formatPaths, models } from '../exchanges.ts'
 import { attackerAddress, type Attack, type Target } from './attack.ts'
+import { bodyShapes, repeated } from './bodies.ts'
 
 interface Call {
   readonly port: number
@@ -46,32 +47,45 @@ const afterErrorMs = 50
 
 const connections = 8
 const files = 2
+const bodies = 8
 const wholeAnswers = 2
 const answerBytes = 30_000_000
+const catalogueBytes = 2_000_000
+/** Below the gateway's limit of 32 MiB. */
+const bodyBytes = 32_000_000
 
-function askAsHolder({ port, token }: Target, path: string): Call {
-  return { port, path: `/v1/usage${path}`, headers: { authorization: `Bearer ${token}` } }
-}
+const asHolder =
+  (path: string): CallOf =>
+  ({ port, token }) => ({
+    port,
+    path: `/v1/usage${path}`,
+    headers: { authorization: `Bearer ${token}` },
+  })
 
-function askAsOperator({ adminPort, adminToken }: Target, path: string): Call {
-  const headers = { authorization: `Bearer ${adminToken}` }
-  return { port: adminPort, path: `/admin/v1${path}`, headers }
-}
+const asOperator =
+  (pathOf: (target: Target) => string): CallOf =>
+  (target) => ({
+    port: target.adminPort,
+    path: `/admin/v1${pathOf(target)}`,
+    headers: { authorization: `Bearer ${target.adminToken}` },
+  })
 
-function sendAsOperator(target: Target, method: string, path: string, body: string): Call {
-  const { headers, ...call } = askAsOperator(target, path)
-  return { ...call, method, headers: { ...headers, 'content-type': 'application/json' }, body }
-}
-
-/** `part` repeated up to a length; `#` stands for a number that makes each part different. */
-function repeated(part: string, bytes: number): string {
-  const parts: string[] = []
-  for (let index = 0, length = 0; length < bytes; index++) {
-    const one = part.replaceAll('#', String(index))
-    parts.push(one)
-    length += one.length + 1
+/** Makes the bodies once, with the first call, and sends them in turn. */
+function sending(
+  method: string,
+  path: string,
+  makeBodies: (target: Target) => readonly object[],
+): CallOf {
+  let texts: readonly string[] | undefined
+  const callOf = asOperator(() => path)
+  return (target, index) => {
+    texts ??= makeBodies(target).map((body) => JSON.stringify(body))
+    return post(callOf(target, index), texts[index % texts.length] ?? '', method)
   }
-  return parts.join(',')
+}
+
+function post(call: Call, body: string, method = 'POST'): Call {
+  return { ...call, method, headers: { ...call.headers, 'content-type': 'application/json' }, body }
 }
 
 /** A list of prices with as many models as fill the length, of which the catalogue has none. */
@@ -82,34 +96,33 @@ function priceList(bytes: number): string {
 }
 
 /** A catalogue with further models; `input` is their price, so that another one changes all of them. */
-function largeCatalogue(target: Target, bytes: number, input: number): string {
+function largeCatalogue(target: Target, input: number): string {
   const catalogue = JSON.parse(target.catalogue) as { readonly models: object }
   const price = `{"input":${input},"output":15}`
-  const text = repeated(`"other-model-#":{"vendor":"alpha","price":${price}}`, bytes)
+  const text = repeated(`"other-model-#":{"vendor":"alpha","price":${price}}`, catalogueBytes)
   const others = JSON.parse(`{${text}}`) as object
   return JSON.stringify({ ...catalogue, models: { ...catalogue.models, ...others } })
 }
 
-const catalogueBytes = 2_000_000
-
-/** Makes the body once, with the first call. */
-function sending(
-  method: string,
-  path: string,
-  makeBodies: (target: Target) => readonly object[],
-): CallOf {
-  let bodies: readonly string[] | undefined
-  return (target, index) => {
-    bodies ??= makeBodies(target).map((body) => JSON.stringify(body))
-    return sendAsOperator(target, method, path, bodies[index % bodies.length] ?? '')
-  }
-}
+const question = JSON.stringify({
+  model: models.chatStream,
+  messages: [{ role: 'user', content: 'Hi' }],
+})
 
 function askWhole({ port, key }: Target): Call {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const body = { model: models.chatStream, messages: [{ role: 'user', content: 'Hi' }] }
-  const path = `/beta${formatPaths.chat}`
-  return { port, method: 'POST', path, headers, body: JSON.stringify(body) }
+  const headers = { authorization: `Bearer ${key}` }
+  return post({ port, path: `/beta${formatPaths.chat}`, headers }, question)
+}
+
+function sendingBody(makeBody: (bytes: number) => string): CallOf {
+  let body: string | undefined
+  return ({ port, key }) => {
+    body ??= makeBody(bodyBytes)
+    return post(
+      { port, path: `/alpha${formatPaths.messages}`, headers: { 'x-api-key': key } },
+      body,
+    )
+  }
 }
 
 /** A whole answer of the chat format with this text in it. */
@@ -130,74 +143,85 @@ function daysAgo(days: number): string {
 const period = `from=${daysAgo(61)}&to=${daysAgo(0)}`
 const widest = 'by=day,account,key,model,channel'
 
-function holderAttack(name: string, path: string): Attack {
-  return {
-    name: `read-only token asks for ${name}, ${connections} connections`,
-    start: repeatCalls(connections, (target) => askAsHolder(target, path)),
-  }
+const deepest = answerBytes / 2
+
+/** What a vendor answers whole, by the name of the attack. */
+const answers: Readonly<Record<string, () => string>> = {
+  'one string': () => `"${'the '.repeat(answerBytes / 4)}"`,
+  'a string of escapes': () => `"${'\\u00e9'.repeat(answerBytes / 6)}"`,
+  'two million members': () => `{${repeated('"m#":#', answerBytes)}}`,
+  'nested 15 million deep': () => '['.repeat(deepest) + ']'.repeat(deepest),
+  'lists 500 deep': () => `[${repeated('['.repeat(500) + ']'.repeat(500), answerBytes)}]`,
 }
 
-function reportAttack(name: string, pathOf: (target: Target) => string): Attack {
-  return {
-    name: `operator asks for ${name}, ${connections} connections`,
-    start: repeatCalls(connections, (target) => askAsOperator(target, pathOf(target))),
-  }
+/** A file with one row. */
+function wideCsv(): string {
+  const heading = repeated('c#', 3_000_000)
+  return `model,${heading}\nx,${heading.replaceAll(/c\d+/g, '1')}\n`
 }
 
-function fileAttack(name: string, callOf: CallOf): Attack {
-  return { name: `operator sends ${name}`, start: repeatCalls(files, callOf) }
-}
+const calls: readonly (readonly [name: string, atOnce: number, callOf: CallOf])[] = [
+  ...Object.entries(bodyShapes).map(
+    ([name, make]) => [`bodies of 32 MB, ${name}`, bodies, sendingBody(make)] as const,
+  ),
+  ['holder asks for statements', connections, asHolder('/statement?format=csv')],
+  ['holder asks for days by key', connections, asHolder('/days?by=key')],
+  ['holder asks for requests', connections, asHolder('/requests?limit=500')],
+  [
+    'operator asks for the widest report',
+    connections,
+    asOperator(() => `/reports?${widest}&${period}&limit=1000`),
+  ],
+  [
+    'operator asks for the widest report as CSV',
+    connections,
+    asOperator(() => `/reports?${widest}&${period}&format=csv`),
+  ],
+  [
+    'operator asks for statements',
+    connections,
+    asOperator(({ account }) => `/accounts/${account}/statement?format=csv`),
+  ],
+  ['operator asks for the overview', connections, asOperator(() => '/overview')],
+  [
+    'operator asks for requests of one model',
+    connections,
+    asOperator(() => '/requests?model=none&limit=100'),
+  ],
+  [
+    'operator sends prices of 17 MB',
+    files,
+    sending('POST', '/prices/import', () => [{ text: priceList(17_000_000), dry_run: true }]),
+  ],
+  [
+    'operator sends a catalogue of 2 MB, to look at',
+    files,
+    sending('PUT', '/catalogue?dry_run=true', (target) => [{ text: largeCatalogue(target, 3) }]),
+  ],
+  [
+    'operator sends a catalogue of 2 MB, to apply',
+    files,
+    sending('PUT', '/catalogue', (target) =>
+      [3, 4].map((price) => ({ text: largeCatalogue(target, price) })),
+    ),
+  ],
+  [
+    'operator sends a CSV of 3 MB with 430,000 columns',
+    files,
+    sending('POST', '/reconciliations', () => [
+      { channel: 'all', from: daysAgo(8), to: daysAgo(1), vendor_counts: wideCsv() },
+    ]),
+  ],
+]
 
-function answerAttack(name: string, makeAnswer: () => string): Attack {
-  return {
+export const callAttacks: readonly Attack[] = [
+  ...calls.map(([name, atOnce, callOf]) => ({
+    name: `${name}, ${atOnce} at once`,
+    start: repeatCalls(atOnce, callOf),
+  })),
+  ...Object.entries(answers).map(([name, makeAnswer]) => ({
     name: `vendor answers 30 MB, ${name}`,
     start: repeatCalls(wholeAnswers, askWhole),
     makeAnswer: () => wholeAnswer(makeAnswer()),
-  }
-}
-
-const deepest = answerBytes / 2
-
-export const callAttacks: readonly Attack[] = [
-  holderAttack('statements', '/statement?format=csv'),
-  holderAttack('days by key', '/days?by=key'),
-  holderAttack('requests', '/requests?limit=500'),
-  reportAttack('the widest report', () => `/reports?${widest}&${period}&limit=1000`),
-  reportAttack('the widest report as CSV', () => `/reports?${widest}&${period}&format=csv`),
-  reportAttack('statements', ({ account }) => `/accounts/${account}/statement?format=csv`),
-  reportAttack('the overview', () => '/overview'),
-  reportAttack('requests of one model', () => `/requests?model=none&limit=100`),
-  answerAttack('one string', () => `"${'the '.repeat(answerBytes / 4)}"`),
-  answerAttack('a string of escapes', () => `"${'\\u00e9'.repeat(answerBytes / 6)}"`),
-  answerAttack('two million members', () => `{${repeated('"m#":#', answerBytes)}}`),
-  answerAttack('nested 15 million deep', () => '['.repeat(deepest) + ']'.repeat(deepest)),
-  answerAttack(
-    'lists 500 deep',
-    () => `[${repeated('['.repeat(500) + ']'.repeat(500), answerBytes)}]`,
-  ),
-  fileAttack(
-    'prices of 17 MB',
-    sending('POST', '/prices/import', () => [{ text: priceList(17_000_000), dry_run: true }]),
-  ),
-  fileAttack(
-    'a catalogue of 2 MB, to look at',
-    sending('PUT', '/catalogue?dry_run=true', (target) => [
-      { text: largeCatalogue(target, catalogueBytes, 3) },
-    ]),
-  ),
-  fileAttack(
-    'a catalogue of 2 MB, to apply',
-    sending('PUT', '/catalogue', (target) =>
-      [3, 4].map((price) => ({ text: largeCatalogue(target, catalogueBytes, price) })),
-    ),
-  ),
-  fileAttack(
-    'a CSV of 3 MB with 430,000 columns',
-    sending('POST', '/reconciliations', () => {
-      const heading = repeated('c#', 3_000_000)
-      const columns = heading.split(',').length
-      const text = `model,${heading}\nx,${'1,'.repeat(columns - 1)}1\n`
-      return [{ channel: 'all', from: daysAgo(8), to: daysAgo(1), vendor_counts: text }]
-    }),
-  ),
+  })),
 ]

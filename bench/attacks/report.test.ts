@@ -13,7 +13,7 @@ test('shows the medians of the rounds of each attack and version', () => {
     longestTurnMs: 12.34,
     highestMegabytes: 150.4,
   })
-  const made = { command: 'npm run bench', date: '2026-11-22' }
+  const made = { command: 'npm run bench', date: '2026-11-22', commit: 'abc' }
   const rows = [row('old', 3), row('new', Number.NaN), row('old', 5), row('old', 4)]
   const report = formatAttacks(rows, made)
   assert.match(report, /^`npm run bench` on 2026-11-22\.\n\n\| attack/)

@@ -1,6 +1,7 @@
 /** The table of attacks: one line for each attack and checkout, with the medians of its rounds. */
 import { median } from '../measure/statistics.ts'
-import { formatFigure, formatRatio, formatTable, type Column } from '../report/document.ts'
+import type { Made } from '../part.ts'
+import { count, figure, formatRatio, formatTable, text, type Column } from '../table.ts'
 
 export interface OthersFigures {
   /** 99th percentiles. */
@@ -26,11 +27,7 @@ export interface AttackRow {
 type Group = readonly AttackRow[]
 
 function middle(heading: string, valueOf: (row: AttackRow) => number): Column<Group> {
-  return {
-    heading,
-    align: 'right',
-    cell: (rows) => formatFigure(median(rows.map(valueOf))),
-  }
+  return figure(heading, (rows) => median(rows.map(valueOf)))
 }
 
 function ratio(valueOf: (figures: OthersFigures) => number): Column<Group> {
@@ -55,8 +52,8 @@ function describeAnswers(rows: Group): string {
 }
 
 const columns: readonly Column<Group>[] = [
-  { heading: 'attack', align: 'left', cell: ([row]) => row?.attack ?? '' },
-  { heading: 'version', align: 'left', cell: ([row]) => row?.program ?? '' },
+  text('attack', ([row]) => row?.attack ?? ''),
+  text('version', ([row]) => row?.program ?? ''),
   middle('`/health` p99 quiet, ms', ({ quiet }) => quiet.healthMs),
   middle('during, ms', ({ during }) => during.healthMs),
   ratio(({ healthMs }) => healthMs),
@@ -64,19 +61,12 @@ const columns: readonly Column<Group>[] = [
   middle('during, ms', ({ during }) => during.requestMs),
   ratio(({ requestMs }) => requestMs),
   middle('longest turn, ms', ({ longestTurnMs }) => longestTurnMs),
-  {
-    heading: 'failed',
-    align: 'right',
-    cell: (rows) => String(rows.reduce((sum, row) => sum + row.during.failedCount, 0)),
-  },
+  count('failed', (rows) => rows.reduce((sum, row) => sum + row.during.failedCount, 0)),
   middle('highest MB', ({ highestMegabytes }) => highestMegabytes),
-  { heading: 'attacker got', align: 'left', cell: describeAnswers },
+  text('attacker got', describeAnswers),
 ]
 
-export function formatAttacks(
-  rows: Group,
-  made: { readonly command: string; readonly date: string },
-): string {
+export function formatAttacks(rows: Group, { command, date }: Made): string {
   const groups = Map.groupBy(rows, ({ attack, program }) => `${attack} ${program}`)
-  return `\`${made.command}\` on ${made.date}.\n\n${formatTable(columns, [...groups.values()])}`
+  return `\`${command}\` on ${date}.\n\n${formatTable(columns, [...groups.values()])}`
 }

@@ -3,25 +3,23 @@
  * on until it is stopped. They send prepared bytes and read as little as they can.
  */
 import { connect, type Socket } from 'node:net'
+import { launchChromium, openConsoles } from '../growth/pages.ts'
 import { formatPaths, models } from '../exchanges.ts'
-import { attackerAddress, type Attack, type Target } from './attack.ts'
+import { attackerAddress, type Attack, type Stop, type Target } from './attack.ts'
 import { callAttacks } from './calls.ts'
 
-const mebibyte = 1_048_576
-/** Below the gateway's limit of 32 MiB. */
-const largeBytes = 33 * 1_000_000
-
-const memberBodies = 8
 const keylessConnections = 9_998
 const pipeliningConnections = 200
 const pipelinedRequests = 500
 const unfinishedBodies = 40
 const leavingClients = 50
+const tickingStreams = 1_000
+const openConsoleCount = 10
 const refusedPerSecond = 2_000
 const refusedConnections = 20
 
 /** Opens connections that come back when they end. */
-function keepOpen(count: number, port: number, begin: (socket: Socket) => void): () => void {
+function keepOpen(count: number, port: number, begin: (socket: Socket) => void): Stop {
   const sockets = new Set<Socket>()
   let isStopped = false
   const open = (): void => {
@@ -50,37 +48,17 @@ function head({ key }: Target, length: number): string {
   )
 }
 
-/** Sends the request again as soon as something of its answer has come. */
-function repeat(socket: Socket, request: readonly (Buffer | string)[]): void {
-  const send = (): void => {
-    for (const part of request) socket.write(part)
-  }
-  socket.on('data', send)
-  send()
-}
-
-function manyMembers(bytes: number): Buffer {
-  const parts = [`{"model":"${models.messages}","max_tokens":5,"messages":[1]`]
-  for (let index = 0, length = 0; length < bytes - mebibyte / 8; index++) {
-    const member = `,"S${index}":${index % 10}`
-    length += member.length
-    parts.push(member)
-  }
-  return Buffer.from(parts.join('') + '}')
-}
+const streamBody = JSON.stringify({
+  model: models.stream,
+  max_tokens: 1_000,
+  stream: true,
+  messages: [{ role: 'user', content: 'Hi' }],
+})
 
 const health = 'GET /health HTTP/1.1\r\nhost: gateway\r\n\r\n'
 
 export const attacks: readonly Attack[] = [
   { name: 'none', start: () => () => undefined },
-  {
-    name: `${memberBodies} bodies of 33 MB with 2.5 million members, repeated`,
-    start(target) {
-      const body = manyMembers(largeBytes)
-      const request = [head(target, body.length), body]
-      return keepOpen(memberBodies, target.port, (socket) => repeat(socket, request))
-    },
-  },
   {
     name: `${keylessConnections.toLocaleString('en')} connections without a key from one address`,
     start: ({ port }) => keepOpen(keylessConnections, port, () => undefined),
@@ -127,16 +105,28 @@ export const attacks: readonly Attack[] = [
   {
     name: `${leavingClients} clients that leave streams of a fast vendor, repeatedly`,
     start(target) {
-      const body = JSON.stringify({
-        model: models.stream,
-        max_tokens: 1_000,
-        stream: true,
-        messages: [{ role: 'user', content: 'Hi' }],
-      })
       return keepOpen(leavingClients, target.port, (socket) => {
-        socket.write(head(target, body.length) + body)
+        socket.write(head(target, streamBody.length) + streamBody)
         socket.once('data', () => socket.destroy())
       })
+    },
+  },
+  {
+    name: `${tickingStreams.toLocaleString('en')} streams with an event every 70 ms`,
+    paceMs: 70,
+    start: (target) =>
+      keepOpen(tickingStreams, target.port, (socket) => {
+        socket.write(head(target, streamBody.length) + streamBody)
+        socket.resume()
+      }),
+  },
+  {
+    name: `${openConsoleCount} open consoles`,
+    async start({ adminPort, adminToken }) {
+      const browser = await launchChromium()
+      const origin = `http://127.0.0.1:${adminPort}`
+      await openConsoles({ browser, origin, token: adminToken }, openConsoleCount)
+      return () => void browser.close()
     },
   },
   ...callAttacks,

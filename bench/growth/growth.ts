@@ -1,177 +1,149 @@
 /**
- * Measures how the cost of a charge, of `/v1/usage` and of audits grows with the history of a store, on
- * both engines. One store grows from size to size; at each size the real ledger runs on it. At the end
- * the benchmark deletes old exchanges while it makes charges.
+ * Measures how requests, usage, lists, reports, audits and the console's pages slow down as a store gets a
+ * long past, on both engines, as clients and operators meet them: through a gateway. Then it removes old
+ * requests beside new ones.
  */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { systemClock, type Clock } from '../../src/base/clock.ts'
-import type { Ledger, UsagePeriod } from '../../src/ledger/ledger.ts'
-import { auditLedger, auditSinceCheckpoints } from '../../src/operations/store/audit.ts'
-import { migrate } from '../../src/storage/migrate.ts'
-import { Histogram } from '../measure/statistics.ts'
-import type { GrowthPlan } from '../options.ts'
-import { Charging, measureRetention } from './charges.ts'
-import { historyShape, type Growth, type GrowthFigures, type RetentionFigures } from './report.ts'
-import { beginHistory, checkpointScript, dayMs, type History } from './history.ts'
-import { embeddedStore, serverStore, type GrowthStore } from './store.ts'
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { startPostgres, type PostgresServer } from '../../test/support/postgres.ts'
+import { askOften, startVendor } from '../client.ts'
+import { chooseCores, moveToCore } from '../machine.ts'
+import { median } from '../measure/statistics.ts'
+import type { Made, RunResult, RunSetting } from '../part.ts'
+import { figure, formatTable, text, type Column } from '../table.ts'
+import { stopTarget, type Bench } from '../targets/target.ts'
+import {
+  chatOf,
+  embeddedPath,
+  prepareStore,
+  runCommand,
+  startTurnpike,
+  type Gateway,
+  type Store,
+} from '../targets/turnpike.ts'
+import { measurePages } from './pages.ts'
 
-const startMs = Date.parse('2025-12-01')
-const accountsCharged = 50
-const chargesToWarmUp = 200
-const chargesAlone = 1_000
-const chargesTogether = 4_096
+/** One store of one size. */
+interface Grown {
+  readonly title: string
+  /** By what they are of; milliseconds where nothing else is said. */
+  readonly figures: Readonly<Record<string, number>>
+  readonly isClean: boolean
+}
+
+/** The requests of a store cover two months. */
+const keepsAll = { TURNPIKE_REQUEST_RETENTION: '400d' }
+const keepsHalf = { TURNPIKE_REQUEST_RETENTION: '30d' }
+const warmUpRequests = 2_000
+const requestsAlone = 500
+const requestsTogether = 4_096
 const atOnce = 64
-const usageRounds = 10
-const usageCallsPerRound = 200
-const longestUsageUs = 100_000
+const answersOfEach = 20
 
-export async function measureGrowth(plan: GrowthPlan, workFolder: string): Promise<Growth> {
-  const folder = join(workFolder, 'growth')
-  mkdirSync(folder)
-  const figures: GrowthFigures[] = []
-  const retention: RetentionFigures[] = []
-  for (const open of [() => embeddedStore(folder), () => serverStore(workFolder)]) {
-    const store = await open()
-    try {
-      let history = await begin(store)
-      for (const requests of plan.requests) {
-        history = await extend(store, history, requests)
-        figures.push(await measureAt(store, history, plan))
-      }
-      const cutMs = (await store.countTables()) > 1 ? secondOfNextMonth(startMs) : startMs + dayMs
-      retention.push(
-        await withLedger(store, history, (ledger, clock) =>
-          measureRetention({ store, history, cutMs, charging: chargingOf(ledger, clock, history) }),
-        ),
-      )
-    } finally {
-      await store.close()
-    }
-  }
-  return { figures, retention }
+/** Of the admin API, by what they ask for. */
+const questions: Readonly<Record<string, string>> = {
+  'newest requests': '/requests?limit=100',
+  'requests of no model': '/requests?model=none&limit=100',
+  'report by account': '/reports?by=account&limit=1000',
+  'widest report': '/reports?by=day,account,key,model,channel&limit=1000',
 }
 
-async function begin(store: GrowthStore): Promise<History> {
-  const database = await store.openDatabase()
+export async function runGrowth(
+  { plan, group, workFolder, root }: RunSetting,
+  { command, date, commit }: Made,
+): Promise<RunResult> {
+  const cores = chooseCores()
+  moveToCore(cores.load)
+  const port = await startVendor()
+  const bench = { group, cores, workFolder, root, vendorPort: port, chatPort: port }
+  // Not in the work folder: the server runs as another system user, which may not read it.
+  const server = await startPostgres({ parentFolder: dirname(workFolder) })
+  const stores: Grown[] = []
   try {
-    await migrate(database)
-    return await beginHistory(database, historyShape, startMs)
+    for (const onServer of [undefined, server])
+      for (const requests of plan.growth) stores.push(await measure(bench, requests, onServer))
   } finally {
-    await database.close()
+    await group.stopAll()
+    await server.close()
   }
+  const columns: readonly Column<string>[] = [
+    text('p50 in ms', (name) => name),
+    ...stores.map(({ title, figures }) =>
+      figure<string>(title, (name) => figures[name] ?? Number.NaN),
+    ),
+  ]
+  const table = formatTable(columns, Object.keys(stores[0]?.figures ?? {}))
+  const isRight = stores.every(({ isClean }) => isClean)
+  const audits = `The audits are ${isRight ? '' : '**NOT** '}clean.`
+  const made = `Made by \`${command}\` on ${date}, commit ${commit}. ${audits}`
+  return { report: `${made}\n\n${table}`, isRight }
 }
 
-async function extend(store: GrowthStore, history: History, requests: number): Promise<History> {
-  console.error(`bench: growth: ${store.name}: creating ${requests.toLocaleString('en')} requests`)
-  return store.writeInBulk(async (writer) => {
-    const extended = await history.extendTo(writer, requests)
-    // The checkpoint that hourly audits would have written.
-    await writer.run(checkpointScript(extended.untilMs - 2 * dayMs))
-    return extended
-  })
-}
-
-async function measureAt(
-  store: GrowthStore,
-  history: History,
-  plan: GrowthPlan,
-): Promise<GrowthFigures> {
-  const bytesPerRequest = (await store.sizeBytes()) / history.requests
-  const tables = await store.countTables()
-  const charged = await withLedger(store, history, async (ledger, clock) => {
-    const charging = chargingOf(ledger, clock, history)
-    // Reads each account once, as a running gateway has done.
-    await charging.oneByOne((count) => count === chargesToWarmUp)
-    const alone = await charging.oneByOne((count) => count === chargesAlone)
-    const togetherMs = await charging.together(chargesTogether, atOnce)
-    return {
-      chargeP50Ms: alone.percentile(50) / 1_000,
-      chargeP99Ms: alone.percentile(99) / 1_000,
-      chargeTogetherUs: (togetherMs * 1_000) / chargesTogether,
-      ...(await measureUsage(ledger, history)),
-    }
-  })
-  return {
-    store: store.name,
-    requests: history.requests,
-    days: history.days,
-    tables,
-    bytesPerRequest,
-    ...charged,
-    ...(await measureAudits(store, history, plan)),
+async function measure(
+  bench: Bench,
+  requests: number,
+  server: PostgresServer | undefined,
+): Promise<Grown> {
+  const name = server === undefined ? 'SQLite' : 'PostgreSQL'
+  const title = `${name}, ${requests.toLocaleString('en')}`
+  console.error(`bench: growth: making the store ${title}`)
+  const store = await prepareStore(bench, `${name}-${requests}`, { server, pastRequests: requests })
+  const bytes = await sizeBytes(store)
+  const gateway = await startTurnpike(bench, store, { awaitsAudit: true, environment: keepsAll })
+  const chat = chatOf(gateway)
+  await askOften(chat, { count: warmUpRequests, atOnce })
+  const alone = await askOften(chat, { count: requestsAlone })
+  const together = await askOften(chat, { count: requestsTogether, atOnce })
+  const created = await runCommand(bench, store, ['token', 'create', 'bench'])
+  const { token } = z.object({ token: z.string() }).parse(created)
+  const holder = { authorization: `Bearer ${token}` }
+  const usage = { port: chat.port, path: '/v1/usage?period=month', headers: holder }
+  const answers: Record<string, number> = {
+    'usage of a month': median(await askOften(usage, { count: answersOfEach })),
   }
-}
-
-function chargingOf(ledger: Ledger, clock: Clock, history: History): Charging {
-  return new Charging(ledger, clock, history.accountIds.slice(0, accountsCharged))
-}
-
-/** Drops the first month as a table, and one day of the next month row by row. */
-function secondOfNextMonth(atMs: number): number {
-  const date = new Date(atMs)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 2)
-}
-
-/** The clock stands at the end of the last day, so that today's figures cover a whole day. */
-async function withLedger<Result>(
-  store: GrowthStore,
-  history: History,
-  work: (ledger: Ledger, clock: Clock) => Promise<Result>,
-): Promise<Result> {
-  const clock = { ...systemClock, now: () => history.untilMs - 1 }
-  const ledger = await store.openLedger(clock)
-  try {
-    return await work(ledger, clock)
-  } finally {
-    await ledger.close()
+  const headers = { authorization: `Bearer ${store.adminToken}` }
+  for (const [question, path] of Object.entries(questions)) {
+    const asked = { port: gateway.adminPort, path: `/admin/v1${path}`, headers }
+    answers[question] = median(await askOften(asked, { count: answersOfEach }))
   }
+  const pages = await measurePages(`http://127.0.0.1:${gateway.adminPort}`, store.adminToken)
+  const newAuditMs = await readAuditMs(gateway, store)
+  await stopTarget(bench, gateway)
+  const startedMs = performance.now()
+  const audit = z.object({ clean: z.boolean() }).parse(await runCommand(bench, store, ['audit']))
+  const fullAuditMs = performance.now() - startedMs
+  const removing = await startTurnpike(bench, store, { awaitsAudit: true, environment: keepsHalf })
+  const removed = await askOften(chatOf(removing), { count: warmUpRequests })
+  await stopTarget(bench, removing)
+  const figures = {
+    'bytes of disk for a request': bytes / requests,
+    'a request alone': median(alone),
+    'a request alone, longest': Math.max(...alone),
+    [`one of ${atOnce} at once`]: median(together),
+    'while old requests are removed': median(removed),
+    'while old requests are removed, longest': Math.max(...removed),
+    ...answers,
+    ...pages,
+    'hourly audit': newAuditMs,
+    'full audit, s': fullAuditMs / 1_000,
+  }
+  return { title, figures, isClean: audit.clean }
 }
 
-/** Measures the periods in turn, so that other load on the machine affects all alike. */
-async function measureUsage(
-  ledger: Ledger,
-  history: History,
-): Promise<Pick<GrowthFigures, 'usageDayP50Us' | 'usageMonthP50Us' | 'usageTotalP50Us'>> {
-  const taken = {
-    day: new Histogram(longestUsageUs),
-    month: new Histogram(longestUsageUs),
-    total: new Histogram(longestUsageUs),
-  } satisfies Record<UsagePeriod, Histogram>
-  for (let round = 0; round < usageRounds; round++) {
-    for (const period of ['day', 'month', 'total'] as const) {
-      for (let call = 0; call < usageCallsPerRound; call++) {
-        const accountId = history.accountIds[call % history.accountIds.length] ?? ''
-        const startedMs = performance.now()
-        await ledger.usage(accountId, period, history.untilMs - 1)
-        taken[period].record((performance.now() - startedMs) * 1_000)
-      }
-    }
-  }
-  return {
-    usageDayP50Us: taken.day.percentile(50),
-    usageMonthP50Us: taken.month.percentile(50),
-    usageTotalP50Us: taken.total.percentile(50),
-  }
+async function sizeBytes({ folder, server, environment }: Store): Promise<number> {
+  if (server === undefined) return statSync(embeddedPath(folder)).size
+  const database = new URL(environment['TURNPIKE_STORE'] ?? '').pathname.slice(1)
+  return Number(await server.run(`SELECT pg_database_size('${database}')`))
 }
 
-async function measureAudits(
-  store: GrowthStore,
-  history: History,
-  plan: GrowthPlan,
-): Promise<Pick<GrowthFigures, 'auditSinceMs' | 'auditFullSeconds' | 'isClean'>> {
-  const database = await store.openDatabase()
-  try {
-    const startedMs = performance.now()
-    const since = await auditSinceCheckpoints(database, history.untilMs - 1)
-    const auditSinceMs = performance.now() - startedMs
-    if (history.requests > plan.fullAuditMax)
-      return { auditSinceMs, auditFullSeconds: Number.NaN, isClean: since.clean }
-    const fullMs = performance.now()
-    const full = await auditLedger({ database })
-    const auditFullSeconds = (performance.now() - fullMs) / 1_000
-    return { auditSinceMs, auditFullSeconds, isClean: since.clean && full.clean }
-  } finally {
-    await database.close()
-  }
+const audits = z.object({
+  items: z.array(z.looseObject({ scope: z.string(), duration_ms: z.number() })),
+})
+
+async function readAuditMs({ adminPort }: Gateway, { adminToken }: Store): Promise<number> {
+  const headers = { authorization: `Bearer ${adminToken}` }
+  const answer = await fetch(`http://127.0.0.1:${adminPort}/admin/v1/audits`, { headers })
+  const { items } = audits.parse(await answer.json())
+  return items.find(({ scope }) => scope === 'recent')?.duration_ms ?? Number.NaN
 }

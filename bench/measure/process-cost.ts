@@ -53,20 +53,9 @@ export function readThreadTimes(pids: readonly number[]): ThreadTimes {
   return times
 }
 
-export interface CpuTime {
-  /** Of all threads together. */
-  readonly totalUs: number
-  /** CPU time of the busiest thread, which limits the rate of a program with free cores. */
-  readonly busiestThreadUs: number
-}
-
 /** Returns the CPU time between two readings, without threads that ended in between. */
-export function usedBetween(before: ThreadTimes, after: ThreadTimes): CpuTime {
-  const used = [...after].map(([thread, us]) => us - (before.get(thread) ?? 0))
-  return {
-    totalUs: used.reduce((sum, us) => sum + us, 0),
-    busiestThreadUs: Math.max(0, ...used),
-  }
+export function usedBetween(before: ThreadTimes, after: ThreadTimes): number {
+  return [...after].reduce((sum, [thread, us]) => sum + us - (before.get(thread) ?? 0), 0)
 }
 
 export function readResidentBytes(pids: readonly number[]): number {

@@ -1,19 +1,32 @@
 /**
- * Counts what the gateway must have charged, and compares it with the ledger at the end. The load tool
- * drops the requests that run at its end. So its complete answers are the lower bound of the charges,
- * and the upstream's answers the upper bound. Streams are exact.
+ * Counts what the gateway must have charged, and compares it with the ledger at the end: at least each answer
+ * that a client has received, at most each that the vendor has given, and the prices of what these counted.
  */
-import { multiplyPicos, parseUsd, usdNumber, addPicos, type Picos } from '../../src/base/money.ts'
 import { answerCounts, models, price, streamStartCounts } from '../exchanges.ts'
-import type { AuditReport, ModelUsage } from '../proxies/turnpike.ts'
-import type { MoneyLine } from './figures.ts'
 
-export interface Served {
+/** What the gateway has charged for a model. */
+interface ModelUsage {
+  readonly model: string
+  readonly requests: number
+  readonly cost_usd: number
+}
+
+interface AuditReport {
+  readonly clean: boolean
+  readonly counts: { readonly charges: number }
+}
+
+export interface MoneyLine {
+  readonly what: string
+  readonly isRight: boolean
+}
+
+interface Served {
   /** Answers that a client received completely. */
   complete: number
-  /** Answers that the upstream gave. */
+  /** Answers that the vendor gave. */
   answered: number
-  /** Output tokens of these answers, counted by the upstream; 0 if each has the same number. */
+  /** Output tokens of these answers; 0 if each has the same number. */
   outputTokens: number
 }
 
@@ -29,61 +42,34 @@ export class ServedCounts {
   }
 
   compare(usage: readonly ModelUsage[], audit: AuditReport): readonly MoneyLine[] {
-    const lines = [...this.#byModel].map(([model, served]) => {
-      const charged = usage.find((line) => line.model === model)
-      return compareModel(model, served, charged)
-    })
-    const { exchanges, charges, differences } = audit.counts
-    lines.push({
-      what:
-        `audit: ${charges} charges of ${exchanges} recorded exchanges recomputed, ` +
-        `${differences} differences`,
-      isRight: audit.clean && charges === usage.reduce((sum, line) => sum + line.requests, 0),
-    })
-    return lines
+    const lines = [...this.#byModel].map(([model, served]) =>
+      compareModel(
+        served,
+        usage.find((line) => line.model === model) ?? { model, requests: 0, cost_usd: 0 },
+      ),
+    )
+    const charges = usage.reduce((sum, line) => sum + line.requests, 0)
+    return [
+      ...lines,
+      {
+        what: `the audit of ${audit.counts.charges} charges is clean`,
+        isRight: audit.clean && audit.counts.charges === charges,
+      },
+    ]
   }
 }
 
-function compareModel(model: string, served: Served, usage: ModelUsage | undefined): MoneyLine {
-  const charged = usage?.requests ?? 0
-  const expected = expectedUsage(model, charged, served)
-  const isCounted =
-    served.complete <= charged &&
-    charged <= served.answered &&
-    (usage?.input_tokens ?? 0) === expected.inputTokens &&
-    (usage?.output_tokens ?? 0) === expected.outputTokens
-  const isPriced = (usage?.cost_usd ?? 0) === usdNumber(expected.costPicos)
+function compareModel(served: Served, { model, requests, cost_usd: cost }: ModelUsage): MoneyLine {
+  const { complete, answered, outputTokens } = served
+  const isStream = ![models.chat, models.messages].some((one) => one === model)
+  const input = requests * (isStream ? streamStartCounts.input : answerCounts.input)
+  const output = isStream ? outputTokens : requests * answerCounts.output
+  // In whole micro-dollars, as both prices are.
+  const isPriced = Math.round(cost * 1e6) === input * price.input + output * price.output
   return {
     what:
-      `${model}: ${served.complete} complete answers, ${charged} charged, ` +
-      `${served.answered} given by the upstream; ` +
-      `${usage?.input_tokens ?? 0} + ${usage?.output_tokens ?? 0} tokens, ` +
-      `${usage?.cost_usd ?? 0} USD, ${isPriced ? 'equal' : 'NOT equal'} to the prices`,
-    isRight: isCounted && isPriced,
+      `${model}: ${complete} complete answers, ${requests} charged, ${answered} given; ` +
+      `${cost} USD, ${isPriced ? '' : 'NOT '}equal to the prices`,
+    isRight: complete <= requests && requests <= answered && isPriced,
   }
-}
-
-interface ExpectedUsage {
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly costPicos: Picos
-}
-
-/** Returns the usage and cost of this many charges, by the upstream's counts. */
-export function expectedUsage(model: string, charged: number, served: Served): ExpectedUsage {
-  const isStream = model !== models.chat && model !== models.messages
-  const inputTokens = charged * (isStream ? streamStartCounts.input : answerCounts.input)
-  const outputTokens = isStream ? served.outputTokens : charged * answerCounts.output
-  const costPicos = addPicos(
-    multiplyPicos(picosPerToken(price.input), inputTokens),
-    multiplyPicos(picosPerToken(price.output), outputTokens),
-  )
-  return { inputTokens, outputTokens, costPicos }
-}
-
-/** Converts USD per million tokens into picos per token. */
-function picosPerToken(usdPerMillion: number): Picos {
-  const whole = parseUsd(String(usdPerMillion))
-  if (whole === undefined) throw new Error('the price of the benchmark is not an amount')
-  return (whole / 1_000_000n) as Picos
 }

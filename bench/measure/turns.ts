@@ -5,18 +5,12 @@ import { pathToFileURL } from 'node:url'
 
 let monitorCount = 0
 
-export interface TurnMonitor {
-  readonly socketPath: string
-  /** Of the gateway, like its environment. */
-  readonly nodeOptions: string
-  readonly environment: Readonly<Record<string, string>>
-}
-
-export function monitorTurns(workFolder: string): TurnMonitor {
+/** `environment` is for the gateway. */
+export function monitorTurns(workFolder: string) {
   const socketPath = join(workFolder, `turns-${monitorCount++}`)
   const program = pathToFileURL(join(import.meta.dirname, '../programs/turn-monitor.mjs'))
-  const nodeOptions = `--import=${program.href}`
-  return { socketPath, nodeOptions, environment: { BENCH_TURNS: socketPath } }
+  const environment = { NODE_OPTIONS: `--import=${program.href}`, BENCH_TURNS: socketPath }
+  return { socketPath, environment }
 }
 
 /** Returns the longest turn since the call before, in CPU time. */

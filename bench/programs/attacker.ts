@@ -5,6 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { Target } from '../attacks/attack.ts'
 import { attacks } from '../attacks/shapes.ts'
+import { answerBodies, formatPaths } from '../exchanges.ts'
 
 const streamStart =
   'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":5}}}\n\n'
@@ -13,14 +14,20 @@ const streamPiece =
   `{"type":"content_block_delta","delta":{"type":"text_delta","text":"${'the '.repeat(16)}"}}\n\n`
 const streamPieces = Buffer.from(streamPiece.repeat(400))
 
-let wholeAnswer = Buffer.from('{}')
+let wholeAnswer: Buffer | undefined
 const answers: Record<number, number> = {}
+let paceMs: number | undefined
 let stop = (): void => undefined
 
-/** Streams without end, as fast as it is read. */
+/** Streams without end. */
 function streamTo(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(streamStart)
+  if (paceMs !== undefined) {
+    const timer = setInterval(() => response.write(streamPiece), paceMs)
+    response.on('close', () => clearInterval(timer))
+    return
+  }
   const go = (): void => {
     while (!response.destroyed && response.write(streamPieces));
   }
@@ -37,18 +44,24 @@ const vendor = createServer((received, response) => {
       return
     }
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(wholeAnswer)
+    const isChat = received.url?.endsWith(formatPaths.chat) === true
+    response.end(wholeAnswer ?? answerBodies[isChat ? 'chat' : 'messages'])
   })
 })
 
+async function begin(number: number, target: Target): Promise<void> {
+  const attack = attacks[number]
+  if (attack === undefined) throw new Error('there is no such attack')
+  if (attack.makeAnswer !== undefined) wholeAnswer = Buffer.from(attack.makeAnswer())
+  paceMs = attack.paceMs
+  stop = await attack.start(target, (status) => (answers[status] = (answers[status] ?? 0) + 1))
+}
+
 process.on('message', ({ number, target }: { number?: number; target?: Target }) => {
-  const attack = number === undefined ? undefined : attacks[number]
-  if (attack !== undefined && target !== undefined) {
-    const { makeAnswer } = attack
-    if (makeAnswer !== undefined) wholeAnswer = Buffer.from(makeAnswer())
-    stop = attack.start(target, (status) => (answers[status] = (answers[status] ?? 0) + 1))
-  } else stop()
-  process.send?.(answers)
+  const isBeginning = number !== undefined && target !== undefined
+  void (isBeginning ? begin(number, target) : Promise.resolve(stop())).then(() =>
+    process.send?.(answers),
+  )
 })
 process.on('disconnect', () => process.exit(0))
 vendor.listen(Number(process.argv[2]), '127.0.0.1')

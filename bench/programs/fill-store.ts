@@ -7,7 +7,7 @@ import { migrate } from '../../src/storage/migrate.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { fillLargeStore, largeShape } from '../../test/support/console/large-store.ts'
 import { createAdminToken } from '../../test/support/operations.ts'
-import { benchContext } from '../measure/operations.ts'
+import { benchContext } from '../measure/bench-context.ts'
 
 const [store, requests = String(largeShape.requests)] = process.argv.slice(2)
 if (store === undefined) throw new Error('usage: fill-store.ts STORE [REQUESTS]')

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { readResidentBytes } from '../measure/process-cost.ts'
 import { median } from '../measure/statistics.ts'
+import { formatFigure, text, type Column } from '../table.ts'
 
 /** One process at one moment. */
 export interface Sample {
@@ -16,13 +17,10 @@ export interface Sample {
   readonly loopDelayMs: number
 }
 
-/** All at one moment. */
-export interface Reading {
-  readonly samples: readonly Sample[]
-  readonly holds: number
-}
+/** All processes at one moment. */
+export type Reading = readonly Sample[]
 
-export interface Place {
+interface Place {
   readonly name: string
   readonly pid: number
 }
@@ -49,7 +47,7 @@ function sumOf(metrics: string, metric: string, process: string): number {
 }
 
 const figures = ['residentBytes', 'descriptors', 'resources', 'loopDelayMs'] as const
-export type Figure = (typeof figures)[number]
+type Figure = (typeof figures)[number]
 
 const countMargin = 24
 const loopDelayMarginMs = 20
@@ -71,13 +69,13 @@ export function findTrends(
   readings: readonly Reading[],
   memoryMarginBytes: number,
 ): readonly Trend[] {
-  const names = [...new Set(readings.flatMap(({ samples }) => samples.map(({ name }) => name)))]
+  const names = [...new Set(readings.flat().map(({ name }) => name))]
   return names.flatMap((name) =>
     figures.flatMap((figure) => {
       const third = (index: number): number => {
         const from = Math.floor((readings.length * index) / 3)
         const to = Math.floor((readings.length * (index + 1)) / 3)
-        const samples = readings.slice(from, to).flatMap((reading) => reading.samples)
+        const samples = readings.slice(from, to).flat()
         return median(samples.filter((one) => one.name === name).map((one) => one[figure]))
       }
       const [first, middle, last] = [third(0), third(1), third(2)]
@@ -93,3 +91,26 @@ export function findTrends(
     }),
   )
 }
+
+const labels: Readonly<Record<Figure, string>> = {
+  residentBytes: 'memory, MB',
+  descriptors: 'descriptors',
+  resources: 'handles',
+  loopDelayMs: 'event-loop delay p99, ms',
+}
+
+function trend(heading: string, valueOf: (row: Trend) => number): Column<Trend> {
+  const cell = (row: Trend): string =>
+    formatFigure(row.figure === 'residentBytes' ? valueOf(row) / 1e6 : valueOf(row))
+  return { heading, align: 'right', cell }
+}
+
+export const trendColumns: readonly Column<Trend>[] = [
+  text('process', ({ name }) => name),
+  text('figure', ({ figure }) => labels[figure]),
+  trend('first third', ({ first }) => first),
+  trend('middle third', ({ middle }) => middle),
+  trend('last third', ({ last }) => last),
+  trend('at most more', ({ margin }) => margin),
+  text('flat', ({ isFlat }) => (isFlat ? 'yes' : '**no**')),
+]

@@ -1,26 +1,28 @@
 /**
- * The soak test: two processes on PostgreSQL under a mixed load with vendor faults for half an hour. Rolling
- * replacements come in the first third and at the end, so that the same processes serve in between and the
- * growth of their memory shows.
+ * Two processes on PostgreSQL for a long time under the mixed load of the fault-injection tests, with three
+ * rolling replacements, and a verdict: books are right, no hold is left, and no figure of a process grows.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../../src/base/random.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { reconcile } from '../../test/support/money.ts'
+import { reconcile, type Seen } from '../../test/support/money.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import { pidOf, startProcesses, type Processes } from '../../test/support/processes.ts'
+import { loadMaxTokens, sendLoad } from '../../test/torture/client-load.ts'
 import type { SoakPlan } from '../options.ts'
-import { soakMaxTokens, SoakClients } from './clients.ts'
-import type { SoakFigures } from './report.ts'
-import { readSample, type Reading } from './samples.ts'
+import type { Made, RunResult, RunSetting } from '../part.ts'
+import { formatChecks, formatTable } from '../table.ts'
+import { findTrends, readSample, trendColumns, type Reading } from './samples.ts'
 
 const seed = 18
+/** Of a client before a request, on average. */
+const pauseMs = 500
 const balanceUsd = '100000'
 const settledLimitMs = 60_000
 const replacementsInFirstThird = 2
 
-export async function runSoak(plan: SoakPlan): Promise<SoakFigures> {
+export async function runSoak({ plan }: RunSetting, made: Made): Promise<RunResult> {
   const closers: (() => Promise<void>)[] = []
   const context = { after: (close: () => Promise<void>) => void closers.unshift(close) }
   const server = await startPostgres()
@@ -30,21 +32,58 @@ export async function runSoak(plan: SoakPlan): Promise<SoakFigures> {
     const processes = await startProcesses(context, { server, environment, balanceUsd })
     // Where a signal ends the benchmark: without their supervisor the gateways end, too.
     process.once('exit', () => processes.signal('SIGKILL'))
-    return await soak(processes, plan)
+    return await soak(processes, plan.soak, made)
   } finally {
     for (const close of closers) await close()
   }
 }
 
-async function soak(processes: Processes, plan: SoakPlan): Promise<SoakFigures> {
-  const clients = new SoakClients({
-    url: processes.url,
-    key: processes.key,
-    random: seededRandom(seed),
-  })
-  const readings: Reading[] = []
-  clients.start()
+async function soak(
+  processes: Processes,
+  plan: SoakPlan,
+  { command, date, commit }: Made,
+): Promise<RunResult> {
   const untilMs = performance.now() + plan.durationMs
+  const { key, url } = processes
+  const random = seededRandom(seed)
+  const load = sendLoad({
+    random,
+    accounts: [{ id: 'soak', name: 'soak', key, token: '' }],
+    findUrl: () => delay(2 * pauseMs * random(), url),
+    isOver: () => performance.now() >= untilMs,
+    answers: { all: [], storedCount: 0, deleted: new Set() },
+    name: 'soak',
+  })
+  const readings = await readUntil(untilMs, processes, plan)
+  await replaceAll(processes, replacementsInFirstThird + 1)
+  const seen = await load
+  const ends = seen.filter(({ hasEnd }) => hasEnd).length
+  const trends = findTrends(readings, plan.memoryMarginBytes)
+  const checks = [
+    ...(await checkBooks(processes, seen)),
+    { what: 'most answers were seen to their end', isRight: ends * 2 > seen.length },
+    {
+      what: 'memory, descriptors, handles and event-loop delay do not grow',
+      isRight: trends.every(({ isFlat }) => isFlat),
+    },
+  ]
+  return {
+    report: [
+      `\`${command}\` on ${date}, commit ${commit}: ${plan.durationMs / 60_000} minutes, ` +
+        `${readings.length} readings, ${seen.length} requests, ${ends} answers seen to their end.\n`,
+      formatTable(trendColumns, trends),
+      formatChecks(checks),
+    ].join('\n'),
+    isRight: checks.every(({ isRight }) => isRight),
+  }
+}
+
+async function readUntil(
+  untilMs: number,
+  processes: Processes,
+  plan: SoakPlan,
+): Promise<readonly Reading[]> {
+  const readings: Reading[] = []
   const replaceEveryMs = plan.durationMs / 3 / (replacementsInFirstThird + 1)
   let replacements = 0
   while (performance.now() < untilMs) {
@@ -54,20 +93,7 @@ async function soak(processes: Processes, plan: SoakPlan): Promise<SoakFigures> 
     readings.push(await read(processes))
     await delay(plan.sampleMs)
   }
-  await replaceAll(processes, ++replacements)
-  await clients.stop()
-  const holds = await countHoldsAtRest(processes)
-  const { clean } = await processes.program.json<{ clean: boolean }>('audit')
-  return {
-    plan,
-    replacements,
-    readings,
-    counts: clients.counts,
-    failure: clients.failure,
-    holds,
-    isAuditClean: clean,
-    ...(await compareBooks(processes, clients)),
-  }
+  return readings
 }
 
 async function replaceAll(processes: Processes, count: number): Promise<void> {
@@ -77,36 +103,37 @@ async function replaceAll(processes: Processes, count: number): Promise<void> {
 
 async function read(processes: Processes): Promise<Reading> {
   const metrics = await processes.metrics()
-  const places = [
+  return [
     { name: 'supervisor', pid: processes.pid },
     { name: '1', pid: pidOf(processes, 'here-1') },
     { name: '2', pid: pidOf(processes, 'here-2') },
-  ]
-  return {
-    samples: places.map((place) => readSample(place, metrics)),
-    holds: await processes.holds(),
-  }
+  ].map((place) => readSample(place, metrics))
 }
 
 /** After the last answer: what a client left behind may still be read to its end. */
-async function countHoldsAtRest(processes: Processes): Promise<number> {
-  return eventually(
+async function checkBooks(processes: Processes, seen: readonly Seen[]) {
+  const holds = await eventually(
     'no hold is open',
     () => processes.holds(),
-    (holds) => holds === 0,
+    (open) => open === 0,
     settledLimitMs,
   ).catch(() => processes.holds())
-}
-
-async function compareBooks(processes: Processes, { seen }: SoakClients) {
+  const { clean } = await processes.program.json<{ clean: boolean }>('audit')
   const database = await openStore(processes.store)
-  try {
-    const { records } = processes.sandbox.log
-    const { chargedCount } = await reconcile({ records, database, seen, maxTokens: soakMaxTokens })
-    return { charges: chargedCount, difference: undefined }
-  } catch (error) {
-    return { charges: Number.NaN, difference: String(error) }
-  } finally {
-    await database.close()
-  }
+  const agreed = await reconcile({
+    records: processes.sandbox.log.records,
+    database,
+    seen,
+    maxTokens: loadMaxTokens,
+  }).catch(String)
+  await database.close()
+  const what =
+    typeof agreed === 'string'
+      ? agreed.replaceAll('\n', ' ')
+      : `vendors, clients and books agree on ${agreed.chargedCount} charges`
+  return [
+    { what: `${holds} holds are open`, isRight: holds === 0 },
+    { what: 'the audit is clean', isRight: clean },
+    { what, isRight: typeof agreed !== 'string' },
+  ]
 }

@@ -95,7 +95,7 @@ export async function saveExchangeCut(
   )
 }
 
-export interface MonthsOrder {
+interface MonthsOrder {
   /** Months go all of whose ids are smaller. */
   readonly firstId: string
   /** Between two tries. */
@@ -111,7 +111,7 @@ const triesMax = 10
  * Drops the months that lie wholly before `firstId`. Resolves with the first id after the months that
  * could not be dropped; empty where all were dropped.
  */
-export async function dropMonthsBefore(
+async function dropMonthsBefore(
   database: Database,
   { firstId, pause }: MonthsOrder,
 ): Promise<string> {
