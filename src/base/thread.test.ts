@@ -1,16 +1,21 @@
-/** Tasks in threads: their limits of time and memory, their abort, and the errors that come back. */
+/** Threads: limits of tasks, their abort, the order of a service's answers, and errors that come back. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { GatewayError } from './errors.ts'
-import { runInThread, ThreadMemoryError, ThreadTimeError } from './thread.ts'
+import { runInThread, startService, ThreadMemoryError, ThreadTimeError } from './thread.ts'
+
+const threadUrl = new URL('./thread.ts', import.meta.url).href
+
+function moduleWith(text: string): URL {
+  const errorsUrl = new URL('./errors.ts', import.meta.url).href
+  const imports = `import * as thread from '${threadUrl}'\nimport * as errors from '${errorsUrl}'\n`
+  return new URL(`data:text/javascript,${encodeURIComponent(imports + text)}`)
+}
 
 /** A module that does this with its order. */
 function moduleOf(work: string): URL {
-  const imports = ['thread', 'errors'].map(
-    (name) => `import * as ${name} from '${new URL(`./${name}.ts`, import.meta.url).href}'\n`,
-  )
-  const text = `${imports.join('')}await thread.answerOrder((order) => { ${work} })`
-  return new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+  return moduleWith(`await thread.answerOrder((order) => { ${work} })`)
 }
 
 const endless = moduleOf('for (;;);')
@@ -48,4 +53,23 @@ test('an error of the gateway keeps its code', async () => {
     assert.deepEqual([error.code, error.message], ['ledger.unavailable', 'away'])
     return true
   })
+})
+
+test('an answer of a service is used before any later one', async () => {
+  const url = moduleWith('thread.answerQuestions((question) => question * 2)')
+  const service = startService<number, number>(url, { heapMbMax: 64 })
+  const used: number[] = []
+  const asked = [1, 2, 3].map((number) => service.ask(number, [], (answer) => used.push(answer)))
+  assert.deepEqual(await Promise.all(asked), [2, 4, 6])
+  assert.deepEqual(used, [2, 4, 6])
+  await service.end()
+})
+
+test('a service that is kept keeps the process until its thread has ended', () => {
+  const thread = 'data:text/javascript,setTimeout(() => undefined, 50)'
+  const program =
+    `import { startService } from '${threadUrl}'\n` +
+    `startService(new URL('${thread}'), { heapMbMax: 64, isKept: true, onLost: () => console.log('ended') })`
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', program])
+  assert.equal(output.toString(), 'ended\n')
 })

@@ -83,27 +83,36 @@ interface Service {
   /** What the module finds as `workerData`. */
   readonly data?: unknown
   readonly heapMbMax: number
+  /** True = the process stays until the thread has ended; else only open questions keep it. */
+  readonly isKept?: boolean
   /** Called once where the thread ends by itself; its open questions are rejected with the same error. */
   readonly onLost?: (error: Error) => void
 }
 
 interface Asked<Answer> {
-  readonly resolve: (answer: Answer) => void
+  readonly answered: (answer: Answer) => void
   readonly reject: (error: Error) => void
 }
 
 /** A service as its callers use it. */
 export interface ThreadService<Question, Answer> {
-  /** Rejects where the thread fails or has ended. The objects in `moved` are not usable after the call. */
-  ask(question: Question, moved?: readonly Transferable[]): Promise<Answer>
+  /**
+   * Rejects where the thread fails or has ended. The objects in `moved` are not usable after the call. `use`
+   * gets the answer before any later answer is used; the promise does not guarantee that.
+   */
+  ask(
+    question: Question,
+    moved?: readonly Transferable[],
+    use?: (answer: Answer) => void,
+  ): Promise<Answer>
   /** Ends the thread whatever it is doing, and rejects the open questions. */
   end(): Promise<unknown>
 }
 
-/** Starts the module at `url`, which calls `answerQuestions`. Only open questions keep the process alive. */
+/** Starts the module at `url`, which calls `answerQuestions`. */
 export function startService<Question, Answer>(
   url: URL,
-  { data, heapMbMax, onLost }: Service,
+  { data, heapMbMax, isKept = false, onLost }: Service,
 ): ThreadService<Question, Answer> {
   const thread = startThread(url, { data, heapMbMax })
   const asked = new Map<number, Asked<Answer>>()
@@ -122,23 +131,27 @@ export function startService<Question, Answer>(
     onLost?.(error)
   }
 
-  thread.unref()
+  if (!isKept) thread.unref()
   thread.on('message', ({ id, answer }: { readonly id: number; readonly answer: Answer }) => {
     const question = asked.get(id)
     asked.delete(id)
-    if (asked.size === 0) thread.unref()
-    question?.resolve(answer)
+    if (asked.size === 0 && !isKept) thread.unref()
+    question?.answered(answer)
   })
   thread.on('error', (error) => lose(restored(error)))
   thread.on('exit', () => lose(new Error('the thread has ended')))
 
   return {
-    ask(question, moved = []) {
+    ask(question, moved = [], use) {
       if (failure !== undefined) return Promise.reject(failure)
       return new Promise((resolve, reject) => {
         const id = ++lastId
         thread.postMessage({ id, question }, [...moved])
-        asked.set(id, { resolve, reject })
+        const answered = (answer: Answer): void => {
+          use?.(answer)
+          resolve(answer)
+        }
+        asked.set(id, { answered, reject })
         thread.ref()
       })
     },

@@ -24,7 +24,7 @@ import type {
 import { SettlementQueue, type CommitSummary, type Settlement } from '../settlement-queue.ts'
 import { Admission } from './admission.ts'
 import type { Booked } from './booking.ts'
-import { LedgerWriter, type OpenWriterLink } from './writer.ts'
+import { LedgerWriter, type OpenWriter } from './writer.ts'
 
 export interface EmbeddedLedgerOptions {
   /** The store's file, migrated already. */
@@ -41,7 +41,7 @@ export interface EmbeddedLedgerOptions {
   /** The file may grow to this many pages of 4 KB; without a limit by default. */
   readonly pagesMax?: number
   /** Where the writer runs; a separate thread by default. */
-  readonly openLink?: OpenWriterLink
+  readonly openWriter?: OpenWriter
 }
 
 /** Rejects where the store cannot be opened. */

@@ -9,7 +9,8 @@ import { faultOf, type SqliteConnection } from '../../storage/sqlite/connection.
 import { readUsage, type UsageQuestion } from '../usage.ts'
 import { Booking, type Booked } from './booking.ts'
 import type { EndedExchange } from '../exchange-row.ts'
-import type { FromWriter, Question, ToWriter } from './writer.ts'
+import type { AccountFacts, LoadedAccount } from './account-state.ts'
+import type { WriterAnswer, WriterQuestion } from './writer.ts'
 import { loadAccount, loadFacts } from './account-loader.ts'
 
 export class StoreWriter {
@@ -22,36 +23,41 @@ export class StoreWriter {
     this.#booking = new Booking(connection)
   }
 
-  /** Handles one message and returns the answer; a batch is durable by then, or no part of it is booked. */
-  handle(message: ToWriter): FromWriter | Promise<FromWriter> {
-    switch (message.kind) {
+  /** Answers one question; a batch is durable by then, or no part of it is booked. */
+  handle(question: WriterQuestion): WriterAnswer | Promise<WriterAnswer> {
+    switch (question.kind) {
+      case 'open':
+        return done(undefined)
       case 'settle':
-        return this.#settle(message.exchanges)
-      case 'ask':
-        return message.question.kind === 'usage'
-          ? this.#answerUsage(message.id, message.question)
-          : this.#answer(message.id, message.question)
+        return this.#settle(question.exchanges)
+      // Answered at once, so that amounts are never older than a commit answered before.
+      case 'load':
+        return answerOf(() => loadAccount(this.#connection, question))
+      case 'refresh':
+        return answerOf(() => loadFacts(this.#connection, question.accountIds))
+      case 'usage':
+        return this.#answerUsage(question)
       case 'close':
         this.#connection.close()
-        return { kind: 'closed' }
+        return done(undefined)
     }
   }
 
-  #settle(exchanges: readonly EndedExchange[]): FromWriter {
+  #settle(exchanges: readonly EndedExchange[]): WriterAnswer {
     if (this.#isBroken) {
       const error = new GatewayError(
         'ledger.unavailable',
         'The store failed and has to be reopened.',
       )
-      return { kind: 'not_settled', fault: 'broken', error }
+      return { kind: 'failed', fault: 'broken', error }
     }
     try {
-      return { kind: 'settled', booked: this.#book(exchanges) }
+      return done(this.#book(exchanges))
     } catch (thrown) {
       const error = asError(thrown)
       const fault = this.#connection.isInTransaction ? 'broken' : faultOf(error)
       this.#isBroken = fault === 'broken'
-      return { kind: 'not_settled', fault, error }
+      return { kind: 'failed', fault, error }
     }
   }
 
@@ -67,35 +73,34 @@ export class StoreWriter {
     }
   }
 
-  /** Answers within the message, so that amounts are never older than a commit answered before. */
-  #answer(id: number, question: Exclude<Question, { kind: 'usage' }>): FromWriter {
-    try {
-      const value =
-        question.kind === 'load'
-          ? loadAccount(this.#connection, question)
-          : loadFacts(this.#connection, question.accountIds)
-      return { kind: 'answer', id, value }
-    } catch (error) {
-      return noAnswer(id, error)
-    }
-  }
-
-  async #answerUsage(id: number, question: UsageQuestion): Promise<FromWriter> {
+  async #answerUsage(question: UsageQuestion): Promise<WriterAnswer> {
     try {
       const reader = {
         query: async (sql: string, values?: readonly SqlValue[]) =>
           this.#connection.all(sql, values),
       }
-      return { kind: 'answer', id, value: await readUsage(reader, question) }
+      return done(await readUsage(reader, question))
     } catch (error) {
-      return noAnswer(id, error)
+      return failed(error)
     }
   }
 }
 
-function noAnswer(id: number, thrown: unknown): FromWriter {
+function answerOf(read: () => LoadedAccount | readonly AccountFacts[] | undefined): WriterAnswer {
+  try {
+    return done(read())
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function done(value: Extract<WriterAnswer, { kind: 'done' }>['value']): WriterAnswer {
+  return { kind: 'done', value }
+}
+
+function failed(thrown: unknown): WriterAnswer {
   const error = asError(thrown)
-  return { kind: 'no_answer', id, fault: faultOf(error), error }
+  return { kind: 'failed', fault: faultOf(error), error }
 }
 
 function asError(thrown: unknown): Error {

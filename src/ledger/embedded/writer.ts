@@ -1,14 +1,13 @@
 /**
  * The ledger's side of the writer thread: sends batches and questions to it and passes on its
- * answers, in their order. Knows no balances, and does not decide when to commit.
+ * answers, in their order. Knows nothing of balances, and does not decide when to commit.
  *
  *     starting ──▶ running ── disk, file or thread fails ──▶ dead    (final; the process ends)
  */
-import { Worker } from 'node:worker_threads'
-import { invariant } from '../../base/errors.ts'
 import type { KeyLimits } from '../../base/key-limits.ts'
+import { startService, type ThreadService } from '../../base/thread.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite/connection.ts'
-import { storeThreadLimits } from '../../storage/sqlite/thread.ts'
+import { storeHeapMbMax } from '../../storage/sqlite/thread.ts'
 import { toEndedExchange, type EndedExchange } from '../exchange-row.ts'
 import type { UsageSummary } from '../ledger.ts'
 import { unavailable, type CommitOutcome, type Settlement } from '../settlement-queue.ts'
@@ -16,9 +15,9 @@ import type { UsageQuestion } from '../usage.ts'
 import type { AccountFacts, LoadedAccount } from './account-state.ts'
 import type { Booked } from './booking.ts'
 
-// Messages between the ledger and its writer thread. Plain data only: they cross threads.
+// What the ledger asks its writer thread. Plain data only: it crosses threads.
 
-/** Asks for an account and, where the key has limits, for the amounts of the key. */
+/** Asks for an account and, where the key has limits, for the figures of the key. */
 export interface LoadQuestion {
   readonly accountId: string
   readonly keyId: string
@@ -26,17 +25,33 @@ export interface LoadQuestion {
   readonly atMs: number
 }
 
-export type Question =
+export type WriterQuestion =
+  /** Answered once the store is open. */
+  | { readonly kind: 'open' }
+  | { readonly kind: 'settle'; readonly exchanges: readonly EndedExchange[] }
   | ({ readonly kind: 'load' } & LoadQuestion)
   | { readonly kind: 'refresh'; readonly accountIds: readonly string[] }
   | ({ readonly kind: 'usage' } & UsageQuestion)
+  | { readonly kind: 'close' }
 
-/** The answer to each kind of question. */
-export interface Answers {
+/** The value of the answer to each kind of question. */
+interface Values {
+  open: undefined
+  settle: Booked
   load: LoadedAccount | undefined
   refresh: readonly AccountFacts[]
   usage: UsageSummary | undefined
+  close: undefined
 }
+
+export interface FailedAnswer {
+  readonly kind: 'failed'
+  readonly fault: SqliteFault
+  readonly error: Error
+}
+
+export type WriterAnswer =
+  { readonly kind: 'done'; readonly value: Values[keyof Values] } | FailedAnswer
 
 /** What the thread is started with. */
 export interface WriterThreadData {
@@ -44,85 +59,31 @@ export interface WriterThreadData {
   readonly pagesMax: number | undefined
 }
 
-export type ToWriter =
-  | { readonly kind: 'settle'; readonly exchanges: readonly EndedExchange[] }
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  | { readonly kind: 'close' }
-
-/** Batches are answered in the order they were sent. */
-export type FromWriter =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'settled'; readonly booked: Booked }
-  | { readonly kind: 'not_settled'; readonly fault: SqliteFault; readonly error: Error }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: Answers[keyof Answers] }
-  | {
-      readonly kind: 'no_answer'
-      readonly id: number
-      readonly fault: SqliteFault
-      readonly error: Error
-    }
-  | { readonly kind: 'closed' }
-
 /** The writer as the ledger sees it: a thread, or a simulation that runs it on its own clock. */
-export interface WriterLink {
-  post(message: ToWriter): void
-  /** Ends the other side whatever it is doing; `onEnded` follows. */
-  terminate(): void
-}
-
-export interface WriterLinkEvents {
-  onMessage(message: FromWriter): void
-  onError(error: unknown): void
-  onEnded(): void
-}
-
-/** Calls no event before it has returned. */
-export type OpenWriterLink = (data: WriterThreadData, events: WriterLinkEvents) => WriterLink
+export type OpenWriter = (
+  data: WriterThreadData,
+  onLost: (error: Error) => void,
+) => ThreadService<WriterQuestion, WriterAnswer>
 
 export interface WriterOptions {
   readonly path: string
   readonly pagesMax?: number
   /** Where the writer runs; a separate thread by default. */
-  readonly openLink?: OpenWriterLink
+  readonly openWriter?: OpenWriter
   /** The store cannot be used any more by this process. */
   readonly onDead: (error: Error) => void
 }
 
-interface Asked {
-  answered(value: Answers[keyof Answers]): void
-  reject(error: Error): void
-}
-
-interface SentBatch {
-  readonly count: number
-  readonly done: (outcome: CommitOutcome<Booked>) => void
-}
-
 export class LedgerWriter {
   readonly started: Promise<void>
-  readonly #link: WriterLink
+  readonly #service: ThreadService<WriterQuestion, WriterAnswer>
   readonly #onDead: (error: Error) => void
-  readonly #starting = Promise.withResolvers<void>()
-  readonly #ended = Promise.withResolvers<void>()
-  readonly #asked = new Map<number, Asked>()
-  readonly #sent: SentBatch[] = []
   #state: 'starting' | 'running' | 'dead' | 'closed' = 'starting'
-  #lastId = 0
 
-  constructor({ path, pagesMax, openLink = openThread, onDead }: WriterOptions) {
+  constructor({ path, pagesMax, openWriter = openThread, onDead }: WriterOptions) {
     this.#onDead = onDead
-    this.started = this.#starting.promise
-    this.#link = openLink(
-      { path, pagesMax },
-      {
-        onMessage: (message) => this.#receive(message),
-        onError: (error) => this.#die(asError(error)),
-        onEnded: () => {
-          this.#ended.resolve()
-          this.#die(new Error('the thread has ended'))
-        },
-      },
-    )
+    this.#service = openWriter({ path, pagesMax }, (error) => this.#die(error))
+    this.started = this.#start()
   }
 
   get isRunning(): boolean {
@@ -131,9 +92,14 @@ export class LedgerWriter {
 
   /** `done` is called within the thread's message, so before any later answer is used. */
   commit(batch: readonly Settlement[], done: (outcome: CommitOutcome<Booked>) => void): void {
-    this.#sent.push({ count: batch.length, done })
     const exchanges = batch.map(({ record }) => toEndedExchange(record))
-    this.#link.post({ kind: 'settle', exchanges })
+    const use = (answer: WriterAnswer): void => {
+      if (answer.kind === 'failed') return this.#reportFailure(answer, done)
+      const booked = answer.value as Booked
+      done({ decidedCount: batch.length, refused: new Map(booked.refused), booked })
+    }
+    // The loss of the thread is reported once, by `onDead`.
+    this.#service.ask({ kind: 'settle', exchanges }, [], use).catch(() => undefined)
   }
 
   /**
@@ -141,64 +107,46 @@ export class LedgerWriter {
    * acknowledged. The promise does not guarantee that: its continuation may run after the next
    * message.
    */
-  ask<Kind extends keyof Answers>(
-    question: Question & { kind: Kind },
-    use?: (answer: Answers[Kind]) => void,
-  ): Promise<Answers[Kind]> {
-    if (this.#state === 'dead' || this.#state === 'closed') return Promise.reject(unavailable())
-    return new Promise((resolve, reject) => {
-      const id = ++this.#lastId
-      const answered = (value: Answers[keyof Answers]): void => {
-        const answer = value as Answers[Kind]
-        use?.(answer)
-        resolve(answer)
-      }
-      this.#asked.set(id, { answered, reject })
-      this.#link.post({ kind: 'ask', id, question })
+  async ask<Kind extends keyof Values>(
+    question: WriterQuestion & { kind: Kind },
+    use?: (answer: Values[Kind]) => void,
+  ): Promise<Values[Kind]> {
+    if (this.#state === 'dead' || this.#state === 'closed') throw unavailable()
+    const useValue = (answer: WriterAnswer): void => {
+      if (answer.kind === 'done') use?.(answer.value as Values[Kind])
+    }
+    const answer = await this.#service.ask(question, [], useValue).catch((cause: unknown) => {
+      throw unavailable(cause)
     })
+    if (answer.kind === 'failed') throw storeError(answer.fault, answer.error)
+    return answer.value as Values[Kind]
   }
 
   /** Ends the thread after everything it has been sent. */
   async close(): Promise<void> {
     if (this.#state !== 'dead') {
       this.#state = 'closed'
-      this.#link.post({ kind: 'close' })
+      // A thread that fails now has written everything or reported that it could not.
+      await this.#service.ask({ kind: 'close' }).catch(() => undefined)
     }
-    await this.#ended.promise
+    await this.#service.end()
   }
 
-  #receive(message: FromWriter): void {
-    switch (message.kind) {
-      case 'ready':
-        this.#state = 'running'
-        this.#starting.resolve()
-        break
-      case 'settled': {
-        const { count, done } = this.#nextAnswered()
-        const { booked } = message
-        done({ decidedCount: count, refused: new Map(booked.refused), booked })
-        break
-      }
-      case 'not_settled':
-        this.#reportFailure(this.#nextAnswered(), message.fault, message.error)
-        break
-      case 'answer':
-        this.#takeAsked(message.id)?.answered(message.value)
-        break
-      case 'no_answer':
-        this.#takeAsked(message.id)?.reject(storeError(message.fault, message.error))
-        break
-      case 'closed':
-        break
-    }
+  async #start(): Promise<void> {
+    await this.#service.ask({ kind: 'open' }, [], () => {
+      this.#state = 'running'
+    })
   }
 
   /** The batch was rolled back; only a lock or a lack of space can be cured by trying again. */
-  #reportFailure({ done }: SentBatch, fault: SqliteFault, cause: Error): void {
-    const outage = storeError(fault, cause)
+  #reportFailure(
+    { fault, error }: FailedAnswer,
+    done: (outcome: CommitOutcome<Booked>) => void,
+  ): void {
+    const outage = storeError(fault, error)
     if (fault === 'broken' || fault === 'statement') {
       this.#die(outage)
-      this.#link.terminate()
+      void this.#service.end()
     } else done({ decidedCount: 0, refused: new Map(), booked: nothingBooked, outage })
   }
 
@@ -206,42 +154,17 @@ export class LedgerWriter {
     if (this.#state === 'dead' || this.#state === 'closed') return
     const hadStarted = this.#state !== 'starting'
     this.#state = 'dead'
-    this.#starting.reject(cause)
-    const error = unavailable(cause)
-    for (const asked of this.#asked.values()) asked.reject(error)
-    this.#asked.clear()
-    if (hadStarted) this.#onDead(error)
-  }
-
-  #nextAnswered(): SentBatch {
-    const sent = this.#sent.shift()
-    invariant(sent !== undefined, 'every answer of the writer belongs to a batch')
-    return sent
-  }
-
-  #takeAsked(id: number): Asked | undefined {
-    const asked = this.#asked.get(id)
-    this.#asked.delete(id)
-    return asked
+    if (hadStarted) this.#onDead(unavailable(cause))
   }
 }
 
 const nothingBooked: Booked = { balances: [], repeatedAccountIds: [], refused: [] }
 
-const openThread: OpenWriterLink = (data, events) => {
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-    workerData: data,
-    resourceLimits: storeThreadLimits,
+const openThread: OpenWriter = (data, onLost) =>
+  startService(new URL('./writer-thread.ts', import.meta.url), {
+    data,
+    heapMbMax: storeHeapMbMax,
+    // A charge may wait for the next try, and nothing else may keep the process then.
+    isKept: true,
+    onLost,
   })
-  worker.on('message', (message: FromWriter) => events.onMessage(message))
-  worker.on('error', (error) => events.onError(error))
-  worker.on('exit', () => events.onEnded())
-  return {
-    post: (message) => worker.postMessage(message, []),
-    terminate: () => void worker.terminate(),
-  }
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('the thread failed', { cause: thrown })
-}

@@ -14,7 +14,7 @@ import { storeError, type SqliteFault } from './connection.ts'
  * Ample for the rows of one statement. Below 2 GB V8 lets the thread use the program's built-in code where
  * it lies, in place of a copy of 2 MB.
  */
-export const storeThreadLimits = { maxOldGenerationSizeMb: 1_024 } as const
+export const storeHeapMbMax = 1_024
 
 export interface ThreadDatabase extends Database {
   /** False once the thread is gone. */
@@ -43,7 +43,7 @@ export async function openSqliteThread(
   let isOpen = false
   const thread = startService<StoreRequest, StoreAnswer>(new URL('./worker.ts', import.meta.url), {
     data: { path },
-    heapMbMax: storeThreadLimits.maxOldGenerationSizeMb,
+    heapMbMax: storeHeapMbMax,
     onLost(error) {
       if (isOpen) onDeath?.(unavailable(error))
       isOpen = false

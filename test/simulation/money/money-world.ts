@@ -137,7 +137,7 @@ export class MoneyWorld {
     const ledger = await createEmbeddedLedger({
       path: 'simulated',
       clock,
-      openLink: this.store.openLink,
+      openWriter: this.store.openWriter,
       onFatal: () => void (gateway.isDoomed = true),
       onFault: (error) => void this.faults.push(error),
     })

@@ -6,10 +6,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import type {
-  FromWriter,
-  OpenWriterLink,
-  ToWriter,
-  WriterLinkEvents,
+  OpenWriter,
+  WriterAnswer,
+  WriterQuestion,
 } from '../../../src/ledger/embedded/writer.ts'
 import { indexOf } from '../../../src/ledger/exchange-row.ts'
 import { StoreWriter } from '../../../src/ledger/embedded/store-writer.ts'
@@ -48,8 +47,15 @@ export interface BalanceRow {
 
 type LimitName = 'dailyPicos' | 'monthlyPicos'
 
+interface Asked<Question = WriterQuestion> {
+  readonly question: Question
+  readonly answered: (answer: WriterAnswer) => void
+  readonly reject: (error: Error) => void
+}
+
 interface Told {
-  readonly message: FromWriter
+  readonly asked: Asked
+  readonly answer: WriterAnswer
   /** Exchanges that are durable and acknowledged once this has been delivered. */
   readonly bookedIds: readonly string[]
 }
@@ -66,8 +72,7 @@ export class SimStore {
   #creditCount = 0
   readonly #connection = new SqliteConnection(new DatabaseSync(':memory:', { readBigInts: true }))
   #writer: StoreWriter | undefined
-  #events: WriterLinkEvents | undefined
-  #toStore: ToWriter[] = []
+  #toStore: Asked[] = []
   #fromStore: Told[] = []
 
   constructor() {
@@ -82,18 +87,30 @@ export class SimStore {
   }
 
   /** For one ledger; whatever an earlier one still had under way is gone. */
-  readonly openLink: OpenWriterLink = (_data, events) => {
-    this.#writer = new StoreWriter(this.#connection)
-    this.#events = events
+  readonly openWriter: OpenWriter = () => {
+    const writer = new StoreWriter(this.#connection)
+    this.#writer = writer
     this.#toStore = []
     this.#fromStore = []
-    queueMicrotask(() => events.onMessage({ kind: 'ready' }))
     return {
-      post: (message) => {
-        // A process that has been killed says nothing more.
-        if (this.#events === events) this.#toStore.push(message)
+      ask: (question, _moved, use) =>
+        new Promise((resolve, reject) => {
+          const answered = (answer: WriterAnswer): void => {
+            use?.(answer)
+            resolve(answer)
+          }
+          if (question.kind === 'open')
+            queueMicrotask(() => answered({ kind: 'done', value: undefined }))
+          // A process that has been killed says nothing more.
+          else if (this.#writer === writer) this.#toStore.push({ question, answered, reject })
+        }),
+      end: async () => {
+        if (this.#writer !== writer) return
+        const waiting = [...this.#fromStore.map(({ asked }) => asked), ...this.#toStore]
+        this.#toStore = []
+        this.#fromStore = []
+        for (const { reject } of waiting) reject(new Error('the thread was ended'))
       },
-      terminate: () => queueMicrotask(() => events.onEnded()),
     }
   }
 
@@ -116,32 +133,28 @@ export class SimStore {
 
   /** The writer takes one message: a batch is durable after this, though no acknowledgement has left. */
   takeMessage(): void {
-    const message = this.#toStore.shift()
+    const asked = this.#toStore.shift()
     const writer = this.#writer
-    if (message === undefined || writer === undefined) return
-    if (message.kind === 'close') {
-      this.#events?.onMessage({ kind: 'closed' })
-      this.#events?.onEnded()
-      return
-    }
-    if (message.kind === 'settle' && this.#fault !== 'none') {
-      this.#failBatch(message, writer)
-      return
-    }
-    const answer = writer.handle(message)
+    if (asked === undefined || writer === undefined) return
+    const { question } = asked
+    if (question.kind === 'close') return asked.answered({ kind: 'done', value: undefined })
+    if (question.kind === 'settle' && this.#fault !== 'none')
+      return this.#failBatch({ ...asked, question }, writer)
+    const answer = writer.handle(question)
     if (answer instanceof Promise) throw new Error('a simulated exchange asks for no figures')
     const bookedIds =
-      message.kind === 'settle' ? message.exchanges.map(({ row }) => row[indexOf.exchangeId]) : []
-    this.#fromStore.push({ message: answer, bookedIds })
-    if (message.kind === 'settle') this.onBooked()
+      question.kind === 'settle' ? question.exchanges.map(({ row }) => row[indexOf.exchangeId]) : []
+    this.#fromStore.push({ asked, answer, bookedIds })
+    if (question.kind === 'settle') this.onBooked()
   }
 
   /** The ledger hears one answer. */
   giveAnswer(): void {
     const told = this.#fromStore.shift()
     if (told === undefined) return
-    if (told.message.kind === 'settled') this.onAcknowledged(told.bookedIds)
-    this.#events?.onMessage(told.message)
+    const { asked, answer, bookedIds } = told
+    if (asked.question.kind === 'settle' && answer.kind === 'done') this.onAcknowledged(bookedIds)
+    asked.answered(answer)
   }
 
   /** What an operator does beside the running gateway. */
@@ -230,16 +243,17 @@ export class SimStore {
     }))
   }
 
-  #failBatch(message: Extract<ToWriter, { kind: 'settle' }>, writer: StoreWriter): void {
+  #failBatch(asked: Asked<Extract<WriterQuestion, { kind: 'settle' }>>, writer: StoreWriter): void {
     const kind = this.#fault
     if (kind === 'broken_after') {
-      for (const { row } of message.exchanges) this.unknowableIds.add(row[indexOf.exchangeId])
-      void writer.handle(message)
+      for (const { row } of asked.question.exchanges)
+        this.unknowableIds.add(row[indexOf.exchangeId])
+      void writer.handle(asked.question)
       this.onBooked()
     }
     const fault = kind === 'full' || kind === 'busy' ? kind : 'broken'
     const error = new Error(`simulated: ${kind}`)
-    this.#fromStore.push({ message: { kind: 'not_settled', fault, error }, bookedIds: [] })
+    this.#fromStore.push({ asked, answer: { kind: 'failed', fault, error }, bookedIds: [] })
   }
 
   close(): void {
