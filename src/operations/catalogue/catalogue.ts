@@ -4,6 +4,7 @@
  */
 import { stringify } from 'yaml'
 import { z } from 'zod'
+import { inTurns } from '../../base/turns.ts'
 import { channelFields } from '../../channels/catalogue/channel-fields.ts'
 import { printEntry } from '../../channels/catalogue/field.ts'
 import { modelEntryFields } from '../../channels/catalogue/model-fields.ts'
@@ -248,26 +249,40 @@ async function printCatalogue(
   const rows = await context.database.snapshot(readCatalogue)
   const prices = Map.groupBy(rows.prices, (row) => row.model)
   const nowMs = context.clock.now()
-  const vendors = rows.vendors
-    .filter(isInUse)
-    .map((row) => [row.name, printEntry(vendorFields, row)])
-  const models = rows.models.filter(isInUse).map((row) => {
-    const versions = currentPrices(readVersions(prices.get(row.id) ?? []), nowMs)
-    const entry = { ...row, prices: versions.length === 0 ? undefined : versions }
-    return [row.id, printEntry(modelEntryFields, entry)]
-  })
   const show = context.hidesSealed === true ? hideSealed : String
-  const channels = rows.channels.filter(isInUse).map((row) => {
-    const entry = { ...row, credential: show(row.credential) }
-    return [row.name, printEntry(channelFields, entry)]
-  })
-  return stringify(
-    {
-      vendors: Object.fromEntries(vendors) as unknown,
-      models: Object.fromEntries(models) as unknown,
-      channels: Object.fromEntries(channels) as unknown,
-    },
-    // Quotes text that YAML 1.1 would read as a date or a boolean.
-    { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' },
+  return (
+    (await printSection('vendors', rows.vendors.filter(isInUse), (row) => [
+      row.name,
+      printEntry(vendorFields, row),
+    ])) +
+    (await printSection('models', rows.models.filter(isInUse), (row) => {
+      const versions = currentPrices(readVersions(prices.get(row.id) ?? []), nowMs)
+      const entry = { ...row, prices: versions.length === 0 ? undefined : versions }
+      return [row.id, printEntry(modelEntryFields, entry)]
+    })) +
+    (await printSection('channels', rows.channels.filter(isInUse), (row) => {
+      const entry = { ...row, credential: show(row.credential) }
+      return [row.name, printEntry(channelFields, entry)]
+    }))
   )
+}
+
+const entriesPerTurn = 10
+
+/** Prints a part of the file, each entry as if it were the only one: a large file takes many turns. */
+async function printSection<Entry>(
+  name: string,
+  entries: readonly Entry[],
+  print: (entry: Entry) => readonly [name: string, form: unknown],
+): Promise<string> {
+  // Quotes text that YAML 1.1 would read as a date or a boolean.
+  const options = { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' } as const
+  if (entries.length === 0) return stringify({ [name]: {} }, options)
+  const heading = `${name}:\n`
+  let text = heading
+  await inTurns(entries, entriesPerTurn, (entry) => {
+    const [key, form] = print(entry)
+    text += stringify({ [name]: { [key]: form } }, options).slice(heading.length)
+  })
+  return text
 }
