@@ -113,7 +113,7 @@ async function measure(
   const { adminToken } = store
   const applied = JSON.stringify(catalogue(bench))
   const target: Target = { ...account, port, adminPort, adminToken, catalogue: applied }
-  await ask(attacker, { number: attacks.indexOf(attack), target })
+  await ask(attacker, { name: attack.name, target })
   await readLongestTurnMs(socketPath)
   const during = await measureOthers(chat, seconds)
   const longestTurnMs = await readLongestTurnMs(socketPath)

@@ -30,14 +30,9 @@ function oneString(letters: string): Make {
 
 /** By the name of the attack. */
 export const bodyShapes: Readonly<Record<string, Make>> = {
-  'one long string': oneString('prompt '),
   'a string of escapes': oneString('\\n'),
-  'a string beyond ASCII': oneString('é'),
   'members at top level': between('"messages":[1],', '"S#":0', '}'),
-  'names in capitals': between('"messages":[1],', '"MAX_TOKENZ#":0', '}'),
-  'names with escapes': between('"messages":[1],', '"\\u0041#":0', '}'),
   'lists 500 deep': between('"messages":[', '['.repeat(500) + ']'.repeat(500), ']}'),
-  'empty lists': between('"messages":[', '[]', ']}'),
   'content blocks': between('"messages":[{"content":[', '{"type":"a"}', ']}]}'),
   tools: between('"messages":[1],"tools":[', '{"type":"a"}', ']}'),
 }

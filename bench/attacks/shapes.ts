@@ -3,6 +3,7 @@
  * on until it is stopped. They send prepared bytes and read as little as they can.
  */
 import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { launchChromium, openConsoles } from '../growth/pages.ts'
 import { formatPaths, models } from '../exchanges.ts'
 import { attackerAddress, type Attack, type Stop, type Target } from './attack.ts'
@@ -114,11 +115,15 @@ export const attacks: readonly Attack[] = [
   {
     name: `${tickingStreams.toLocaleString('en')} streams with an event every 70 ms`,
     paceMs: 70,
-    start: (target) =>
-      keepOpen(tickingStreams, target.port, (socket) => {
+    async start(target) {
+      const stop = keepOpen(tickingStreams, target.port, (socket) => {
         socket.write(head(target, streamBody.length) + streamBody)
         socket.resume()
-      }),
+      })
+      // Until all have begun.
+      await delay(4_000)
+      return stop
+    },
   },
   {
     name: `${openConsoleCount} open consoles`,

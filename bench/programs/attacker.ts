@@ -1,6 +1,6 @@
 /**
  * The attacker and its vendor, in a process of low priority: what it takes of the core that it shares with
- * the other clients delays them little. Gets the number of an attack and its target, then a message to stop.
+ * the other clients delays them little. Gets the name of an attack and its target, then a message to stop.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { Target } from '../attacks/attack.ts'
@@ -49,17 +49,17 @@ const vendor = createServer((received, response) => {
   })
 })
 
-async function begin(number: number, target: Target): Promise<void> {
-  const attack = attacks[number]
+async function begin(name: string, target: Target): Promise<void> {
+  const attack = attacks.find((one) => one.name === name)
   if (attack === undefined) throw new Error('there is no such attack')
   if (attack.makeAnswer !== undefined) wholeAnswer = Buffer.from(attack.makeAnswer())
   paceMs = attack.paceMs
   stop = await attack.start(target, (status) => (answers[status] = (answers[status] ?? 0) + 1))
 }
 
-process.on('message', ({ number, target }: { number?: number; target?: Target }) => {
-  const isBeginning = number !== undefined && target !== undefined
-  void (isBeginning ? begin(number, target) : Promise.resolve(stop())).then(() =>
+process.on('message', ({ name, target }: { name?: string; target?: Target }) => {
+  const isBeginning = name !== undefined && target !== undefined
+  void (isBeginning ? begin(name, target) : Promise.resolve(stop())).then(() =>
     process.send?.(answers),
   )
 })

@@ -21,7 +21,7 @@ const account = 'bench'
 const balanceUsd = '1000000'
 const commandLimitMs = 600_000
 /** A gateway audits its ledger some seconds after its start, then every hour. */
-const firstAuditLimitMs = 120_000
+const firstAuditLimitMs = 600_000
 
 const usageReport = z.array(
   z.looseObject({ model: z.string(), charged_requests: z.number(), revenue_usd: z.string() }),
