@@ -69,6 +69,8 @@ export interface FurtherStoreOptions {
   readonly connections: StoreConnections
   readonly clock: Clock
   readonly onFatal: (error: Error) => void
+  /** It only reads, so that no other thread waits for its locks, and goes last. */
+  readonly isBackground?: boolean
 }
 
 /**
@@ -80,6 +82,7 @@ export async function openOperatorStore({
   connections,
   clock,
   onFatal,
+  isBackground,
 }: FurtherStoreOptions): Promise<Database> {
   const location = parseStoreLocation(store)
   const connectionsMax = connections.operators
@@ -87,7 +90,8 @@ export async function openOperatorStore({
     const { openPostgres } = await import('../storage/postgres/postgres.ts')
     return openPostgres(location, { connectionsMax })
   }
-  return new OnDemandDatabase({ clock, open: () => openSqliteThread(location.path, onFatal) })
+  const open = (): Promise<Database> => openSqliteThread(location.path, onFatal, isBackground)
+  return new OnDemandDatabase({ clock, open })
 }
 
 export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {

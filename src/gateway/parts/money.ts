@@ -35,5 +35,9 @@ export async function openMoney(opening: Opening): Promise<Money> {
   const further = { store: config.store, connections, clock, onFatal }
   const operatorStore = await openOperatorStore(further)
   opened.defer(() => operatorStore.close())
-  return { store, operatorStore, openAnother: () => openOperatorStore(further) }
+  return {
+    store,
+    operatorStore,
+    openAnother: () => openOperatorStore({ ...further, isBackground: true }),
+  }
 }

@@ -25,22 +25,24 @@ export const printReport = operation(
   ({ clock, database }, input, write: WriteText): Promise<void> =>
     database.snapshot(async (snapshot) => {
       const columns = [...input.by.flatMap((dimension) => groupColumns[dimension]), ...sumColumns]
-      let text = csvRow(columns)
       let after: readonly string[] | undefined
       do {
         const page = { after, limit: linesPerPage }
         const lines = await readReportPage({ clock, snapshot }, input, page)
         const shown = lines.slice(0, linesPerPage)
-        text += shown.map(({ row }) => csvRow(columns.map((column) => row[column]))).join('')
         // Not before the first page is read: until then the report may be refused.
-        await write(text)
-        text = ''
+        if (after === undefined) await write(csvRow(columns))
+        for (const line of shown) {
+          const row = line.row()
+          await write(csvRow(columns.map((column) => row[column])))
+        }
         after = lines.length > shown.length ? shown.at(-1)?.key : undefined
       } while (after !== undefined)
     }),
 )
 
-const linesPerPage = 5_000
+/** Each page groups the whole report again; the rows of one page are read in one turn of the event loop. */
+const linesPerPage = 2_000
 
 const groupColumns: Readonly<Record<ReportDimension, readonly (keyof ReportRow)[]>> = {
   day: ['day'],

@@ -150,7 +150,7 @@ export const readReport = operation(
       return pageOf(lines, {
         limit,
         cursorOf: ({ key }) => JSON.stringify(key),
-        view: ({ row }) => row,
+        view: ({ row }) => row(),
       })
     }),
 )
@@ -158,7 +158,8 @@ export const readReport = operation(
 export interface ReportLine {
   /** A value for each of `by`. */
   readonly key: readonly string[]
-  readonly row: ReportRow
+  /** Makes the row: a whole report has many, and they are made in turns of the event loop. */
+  readonly row: () => ReportRow
 }
 
 /** Reads one line more than `limit`, or several, where more follow. */
@@ -181,7 +182,7 @@ export async function readReportPage(
   const checks = hasChecks ? await sumChecks(snapshot, period) : []
   const merged = addChecks(lines, selectChecks(checks, input), { by, kept, after })
   const names = await readNames(snapshot, by, merged)
-  return merged.map((line) => ({ key: line.key, row: viewLine(line, by, names) }))
+  return merged.map((line) => ({ key: line.key, row: () => viewLine(line, by, names) }))
 }
 
 function periodOf(

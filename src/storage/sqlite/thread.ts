@@ -21,6 +21,11 @@ export interface ThreadDatabase extends Database {
   isAvailable(): boolean
 }
 
+export interface StoreThreadData {
+  readonly path: string
+  readonly isBackground: boolean
+}
+
 export type StoreRequest =
   /** Answered once the thread has opened the store. */
   | { kind: 'open' }
@@ -34,15 +39,16 @@ export type StoreAnswer =
 
 /**
  * Opens the store at `path` on a new thread; rejects where it cannot be opened. `onDeath` is called when
- * the thread ends unexpectedly.
+ * the thread ends unexpectedly. `isBackground`: other threads go first.
  */
 export async function openSqliteThread(
   path: string,
   onDeath?: (error: Error) => void,
+  isBackground = false,
 ): Promise<ThreadDatabase> {
   let isOpen = false
   const thread = startService<StoreRequest, StoreAnswer>(new URL('./worker.ts', import.meta.url), {
-    data: { path },
+    data: { path, isBackground } satisfies StoreThreadData,
     heapMbMax: storeHeapMbMax,
     onLost(error) {
       if (isOpen) onDeath?.(unavailable(error))

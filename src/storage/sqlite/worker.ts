@@ -1,11 +1,12 @@
 /** The thread behind thread.ts: one connection, requests answered in the order they come. */
 import { workerData } from 'node:worker_threads'
-import { answerQuestions } from '../../base/thread.ts'
+import { answerQuestions, lowerPriority } from '../../base/thread.ts'
 import type { Row } from '../database.ts'
 import { faultOf, openConnection } from './connection.ts'
-import type { StoreAnswer, StoreRequest } from './thread.ts'
+import type { StoreAnswer, StoreRequest, StoreThreadData } from './thread.ts'
 
-const { path } = workerData as { path: string }
+const { path, isBackground } = workerData as StoreThreadData
+if (isBackground) lowerPriority()
 const connection = openConnection(path)
 
 answerQuestions((request: StoreRequest): StoreAnswer => {
