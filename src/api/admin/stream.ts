@@ -28,7 +28,7 @@ export interface StreamQuestion {
 }
 
 /** Answers that are under way at the same time. */
-const streamsMax = 4
+const streamsMax = 2
 
 const tooMany = refuse(
   'relay.overloaded',

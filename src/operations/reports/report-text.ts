@@ -42,7 +42,7 @@ export const printReport = operation(
 )
 
 /** Each page groups the whole report again; the rows of one page are read in one turn of the event loop. */
-const linesPerPage = 2_000
+const linesPerPage = 1_000
 
 const groupColumns: Readonly<Record<ReportDimension, readonly (keyof ReportRow)[]>> = {
   day: ['day'],
