@@ -43,7 +43,7 @@ beforeEach(async () => {
   looked.length = 0
   proxy = await startConnectProxy((server.address() as AddressInfo).port)
   upstream = new UpstreamPools({
-    connectTimeoutMs: 300,
+    connectTimeoutMs: 2_000,
     resolve(host, done) {
       looked.push(host)
       done(new Error('the gateway looks no name up'), [])
