@@ -1,6 +1,6 @@
 /**
  * The tokens of a JSON text, which a reader passes one by one: strings, numbers, words and space. They decide
- * exactly as JSON.parse whether the bytes are JSON, and count what was passed.
+ * exactly as JSON.parse whether the bytes are JSON, and count the bytes of texts and numbers.
  */
 import { RunEnds } from './run-ends.ts'
 import { backslash, quote } from './scan.ts'

@@ -11,7 +11,7 @@ export const moduleBase64 =
   'IAL9AAQAIQQgBEEg/Q/9JiAEQSL9D/0jIARB3AD9D/0j/VD9UP1kIQUCQANAIAVFDQEgAyACIAVoajYCACADQQRqIQMgBSAFQQFr' +
   'cSEFDAALCyACQRBqIQIMAAsLIAMgAWtBAnYL'
 
-/** What is used of WebAssembly; the types of Node lack it. */
+/** The used part of WebAssembly, which the types of Node lack. */
 declare const WebAssembly: {
   readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer }
   readonly Module: new (bytes: Buffer) => object
