@@ -14,7 +14,7 @@ test('measures slow vendors, all peers, and writes nothing without options', () 
   assert.equal(plan.mode, 'default')
   assert.deepEqual([...plan.parts], ['slow', 'alone', 'short-streams', 'sizes', 'idle-streams'])
   assert.deepEqual(plan.relay.rates, [500, 2_000, 5_000])
-  const peers = ['nginx', 'envoy', 'turnpike', 'postgres', 'portkey', 'litellm']
+  const peers = ['nginx', 'lean', 'envoy', 'turnpike', 'postgres', 'portkey', 'litellm']
   assert.deepEqual([...plan.targets], peers)
   assert.equal(plan.isWritten, false)
   assert.equal(plan.isProfiled, false)

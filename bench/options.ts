@@ -29,6 +29,7 @@ const usualParts: readonly PartName[] = relayPartNames.filter((name) => name !==
 export const targetsOnServer = ['postgres', 'two-gateways', 'two-processes'] as const
 const targetNames = [
   'nginx',
+  'lean',
   'envoy',
   'turnpike',
   'traced',
@@ -40,7 +41,7 @@ export type TargetName = (typeof targetNames)[number]
 
 const unusualTargets: readonly TargetName[] = ['traced', 'two-gateways', 'two-processes']
 const usualTargets = targetNames.filter((name) => !unusualTargets.includes(name))
-const quickTargets: readonly TargetName[] = ['nginx', 'turnpike', 'portkey']
+const quickTargets: readonly TargetName[] = ['nginx', 'lean', 'turnpike', 'portkey']
 
 interface RelayPlan {
   /** Requests a second with answers after half a second. */

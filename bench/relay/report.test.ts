@@ -43,6 +43,7 @@ const idleRound: IdleRound = {
 const rounds: readonly Round[] = [
   round('none', 0),
   round('nginx', 40),
+  round('lean', 60),
   round('turnpike', 100, { lastP50Us: 503_000, transactions: 400 }),
   round('turnpike', 140, { lastP50Us: 505_000, transactions: 800 }),
   // Its server's CPU counts.
@@ -56,11 +57,11 @@ const idle = [idleRound]
 const made = { machine, mode: 'default', roundCount: 2 } as const
 const figures: RelayFigures = { ...made, postgres: '15.14', rounds, idle, money }
 
-test('computes medians, ratios to nginx, and the time that a proxy adds', () => {
-  const [, , ours, onServer] = summarize(rounds)
+test('computes medians, ratios to the floors, and the time that a proxy adds', () => {
+  const [, , , ours, onServer] = summarize(rounds)
   assert.equal(ours?.cpuUs, 120)
   assert.deepEqual([ours?.cpuUsLowest, ours?.cpuUsHighest], [100, 140])
-  assert.equal(ours?.cpuRatio, 3)
+  assert.deepEqual([ours?.cpuRatio, ours?.leanRatio], [3, 2])
   assert.equal(ours?.lastAddedP50Ms, 4)
   assert.equal(ours?.commitsPerRequest.toFixed(2), '0.15')
   assert.equal(onServer?.cpuUs, 200)
@@ -76,7 +77,7 @@ test('compares a slow peer at the rate that it can do', () => {
   const cores = compareCores(summarize(rounds))
   assert.deepEqual(
     cores.map(({ target, requestsPerCore }) => `${target} ${Math.round(requestsPerCore)}`),
-    ['nginx 25000', 'turnpike 8333', 'postgres 5000', 'portkey 1429'],
+    ['nginx 25000', 'lean 16667', 'turnpike 8333', 'postgres 5000', 'portkey 1429'],
   )
 })
 

@@ -80,6 +80,7 @@ function columnsOf(part: RelayPartName): readonly Column<Row>[] {
     figure(isStream ? 'streams/s' : 'requests/s', (row) => row.requestsPerSecond),
     ...(isStream ? [figure<Row>('events/s', (row) => row.eventsPerSecond)] : []),
     cost('CPU / nginx', (row) => formatRatio(row.cpuRatio)),
+    cost('CPU / lean', (row) => formatRatio(row.leanRatio)),
     cost(`CPU µs/${unit}`, (row) => formatFigure(row.cpuUs)),
     cost(
       'lowest–highest',

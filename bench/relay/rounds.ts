@@ -62,8 +62,9 @@ export interface Row extends Pick<Round, 'part' | 'load' | 'target' | 'title' | 
   readonly cpuUsLowest: number
   readonly cpuUsHighest: number
   readonly storeCpuUs: number
-  /** This row's CPU divided by that of nginx under the same load. */
+  /** This row's CPU divided by that of nginx, and of the lean relay, under the same load. */
   readonly cpuRatio: number
+  readonly leanRatio: number
   /** What the target adds to the time of the load alone. */
   readonly firstAddedP50Ms: number
   readonly firstAddedP99Ms: number
@@ -84,16 +85,16 @@ export function summarize(rounds: readonly Round[]): readonly Row[] {
     const [first] = group
     if (first === undefined) return []
     const find = (target: string): Group => groups.get(keyOf({ ...first, target })) ?? []
-    return [{ ...first, ...summarizeGroup(group, find('none'), find('nginx')) }]
+    return [{ ...first, ...summarizeGroup(group, find) }]
   })
 }
 
 function summarizeGroup(
   group: Group,
-  alone: Group,
-  nginx: Group,
+  find: (target: string) => Group,
 ): Omit<Row, 'part' | 'load' | 'target' | 'title' | 'ratePerSecond'> {
   const costs = group.map(costOf)
+  const alone = find('none')
   const added = (valueOf: (round: Round) => number): number =>
     (middle(group, valueOf) - middle(alone, valueOf)) / 1_000
   return {
@@ -103,7 +104,8 @@ function summarizeGroup(
     cpuUsLowest: Math.min(...costs),
     cpuUsHighest: Math.max(...costs),
     storeCpuUs: middle(group, (round) => round.storeCpuUs / unitsOf(round)),
-    cpuRatio: median(costs) / middle(nginx, costOf),
+    cpuRatio: median(costs) / middle(find('nginx'), costOf),
+    leanRatio: median(costs) / middle(find('lean'), costOf),
     firstAddedP50Ms: added((round) => round.firstP50Us),
     firstAddedP99Ms: added((round) => round.firstP99Us),
     lastAddedP50Ms: added((round) => round.lastP50Us),

@@ -1,9 +1,35 @@
-/** Configures and starts the other peers: Envoy, Portkey and LiteLLM's proxy. */
+/** Configures and starts the other peers: our own lean relay, Envoy, Portkey and LiteLLM's proxy. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatPaths, models } from '../exchanges.ts'
 import { forwarding } from './nginx.ts'
 import { startPeer, type Bench, type Target } from './target.ts'
+
+/** How near to the floor of its runtime a gateway is. */
+export function startLean(bench: Bench): Promise<Target> {
+  const key = 'lean-bench-key'
+  const headers = { authorization: `Bearer ${key}` }
+  const { chat, messages, responses } = formatPaths
+  return startPeer(bench, 'lean', {
+    title: 'lean relay, the yardstick',
+    command: (port) => [
+      process.execPath,
+      join(bench.root, 'bench/programs/lean.ts'),
+      String(port),
+      String(bench.vendorPort),
+      bench.workFolder,
+      key,
+    ],
+    cases: {
+      json: { path: chat, headers },
+      streams: {
+        chat: { path: chat, headers },
+        messages: { path: messages, headers },
+        responses: { path: responses, headers },
+      },
+    },
+  })
+}
 
 const extensions = 'type.googleapis.com/envoy.extensions.filters'
 

@@ -13,7 +13,7 @@ import { findProcessTree, readThreadTimes, type ThreadTimes } from '../measure/p
 import type { MoneyLine } from '../measure/served.ts'
 import type { Plan, TargetName } from '../options.ts'
 import { forwarding, startNginx } from './nginx.ts'
-import { startEnvoy, startLitellm, startPortkey } from './peers.ts'
+import { startEnvoy, startLean, startLitellm, startPortkey } from './peers.ts'
 import type { PythonPeers } from './python-peers.ts'
 import { stopTarget, type Bench, type Target } from './target.ts'
 import { prepareStore, startTurnpike, type Gateway, type Store } from './turnpike.ts'
@@ -67,6 +67,7 @@ export async function startTargets(setting: TargetSetting): Promise<readonly Tar
     if (plan.targets.has(name)) targets.push(await start())
   }
   await add('nginx', () => startNginx(bench))
+  await add('lean', () => startLean(bench))
   if (python !== undefined) await add('envoy', () => startEnvoy(bench, python.envoy))
   for (const [name, way] of Object.entries<Way>(ways)) {
     const { against } = plan
