@@ -59,6 +59,11 @@ export interface VendorError {
  */
 export interface StreamMeter {
   /**
+   * Returns whether these bytes are whole events like the last one, which may all go to the client; then they
+   * are read and not kept. Otherwise nothing has been read: `push` takes a copy of them.
+   */
+  passRepeats(bytes: Buffer, start: number, end: number): boolean
+  /**
    * Takes the next bytes and returns those that may go to the client now, in order (possibly the
    * same Buffer, possibly empty). Bytes of an unfinished frame are kept until it is complete, or until it
    * is too large to be a frame that the meter must read whole.

@@ -26,6 +26,9 @@ export const emptyReading: MeterReading = {
 export class OutputText {
   /** Some output has been seen, with text or without. */
   hasOutput = false
+  /** Texts added as strings, and the latest of them. */
+  addedCount = 0
+  latest = ''
   #buffer: Buffer | undefined
   #kept = 0
   #bytes = 0
@@ -55,6 +58,8 @@ export class OutputText {
   }
 
   add(text: string): void {
+    this.addedCount++
+    this.latest = text
     const length = this.#admit(Buffer.byteLength(text))
     // `write` never splits a character, so a cut-off piece stays valid UTF-8.
     if (length > 0) this.#kept += this.#reserve(length).write(text, this.#kept, length)

@@ -354,13 +354,13 @@ describe('work', () => {
     assert.ok(work < 10 * bytes.length, `${work} bytes moved for ${bytes.length}`)
   })
 
-  test('needs no parse for a usual text delta', (t) => {
+  test('needs no parse for a text delta like the one before', (t) => {
     const meter = messagesCreate.openMeter(plainFacts)
-    meter.push(Buffer.from(event('message_start', { message: {} })))
+    meter.push(Buffer.from(event('message_start', { message: {} }) + textDelta('Oh. ')))
     const parse = t.mock.method(JSON, 'parse')
     meter.push(Buffer.from(textDelta('Hello') + textDelta('wörld')))
     assert.equal(parse.mock.callCount(), 0)
-    assert.equal(meter.reading().output.text, 'Hellowörld')
+    assert.equal(meter.reading().output.text, 'Oh. Hellowörld')
   })
 
   test('the same bytes give the same reading again', () => {

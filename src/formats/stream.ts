@@ -8,99 +8,17 @@
  * error event whose blank line is incomplete.
  */
 import type { MeterReading, StreamMeter, VendorError } from './answer.ts'
-import type { EventFault } from './format.ts'
-import { asObject, type JsonObject } from './json.ts'
+import type { FrameFate, FrameReader } from './frame-reader.ts'
 import { FrameSplitter, type FrameBytes } from './sse.ts'
-import { namesVendorAccount, readVendorError, unreadableError } from './vendor-error.ts'
 
 /** A frame up to this size is kept until it is whole and then read. */
 export const readableFrameBytesMax = 1024 * 1024
 /** A larger one that need not be read is passed on in parts, up to this size. */
 export const passedFrameBytesMax = 64 * 1024 * 1024
-/**
- * Events that only say that the vendor works may have this number of bytes together: responses repeat long
- * instructions and tools in them. More of them commit the answer: before that they are kept in memory.
- */
-const workingBytesMax = 512 * 1024
 /** Bytes from the terminal event on; vendors send very few there. */
 export const heldBytesMax = 1024 * 1024
 /** The held end of a terminal event that passes in parts: without it no client can read the event. */
 const tailBytes = 1024
-
-export type FrameFate = 'pass' | 'drop' | 'terminal'
-
-/** Reads the frames of one stream for a format. An error event ends the stream. */
-export abstract class FrameReader {
-  /** Events that are neither ping nor error; of a frame that passes in parts its parts. */
-  eventCount = 0
-  /** Whole events have given the finish reason of the whole answer. */
-  abstract readonly hasFinished: boolean
-  error: VendorError | undefined
-  /** The data of the error event, where it has the form of an error body. */
-  errorEnvelope: string | undefined
-
-  #hasStarted = false
-  #workingBytes = 0
-
-  /** More has come than pings, errors and signs of work. */
-  get hasStarted(): boolean {
-    return this.#hasStarted
-  }
-
-  protected begin(): void {
-    this.#hasStarted = true
-  }
-
-  /** The event says that the vendor works, and no more: the answer has not begun. */
-  protected noteWork({ start, end }: FrameBytes): void {
-    this.#workingBytes += end - start
-    if (this.#workingBytes > workingBytesMax) this.#hasStarted = true
-  }
-
-  /** Reads one whole frame. */
-  abstract read(frame: FrameBytes): FrameFate
-  /** Returns whether a frame with this beginning may pass without being read whole. */
-  abstract mayPassUnread(beginning: FrameBytes): boolean
-  /** The last bytes of a frame that passes in parts wait for its end: it may be the terminal one. */
-  readonly holdsTail: boolean = false
-  /** Takes note of a part of a frame that passes without being kept whole. */
-  abstract notePart(part: FrameBytes): void
-  /** Such a frame has ended. */
-  finishParts(): FrameFate {
-    return 'pass'
-  }
-  /** `isOver`: no count follows any more. */
-  abstract reading(isOver: boolean): MeterReading
-  protected abstract classifyEvent(error: VendorError): EventFault
-
-  protected readErrorEvent(payload: JsonObject, data: string): FrameFate {
-    this.error = readVendorError(payload)
-    if (asObject(payload['error']) !== undefined) this.errorEnvelope = data
-    // The client must not read anything about the operator's account.
-    const { fault } = this.classifyEvent(this.error)
-    const isOperators = namesVendorAccount(data) || fault === 'config' || fault === 'no_credit'
-    return isOperators ? 'drop' : 'pass'
-  }
-
-  /**
-   * Reads an end by which the vendor reports its own failure. Clients would take it for a good one, so it is
-   * dropped and they get an error event.
-   */
-  protected readFailure(error: VendorError): FrameFate {
-    this.error = error
-    return 'drop'
-  }
-
-  /** Reads an event whose data is not JSON. */
-  protected readUnparsable(event: string | undefined, data: string): FrameFate {
-    if (event === 'error') {
-      this.error = { type: undefined, code: undefined, message: data }
-      return namesVendorAccount(data) ? 'drop' : 'pass'
-    }
-    if (!this.hasStarted) this.error = unreadableError
-    return 'pass'
-  }
-}
 
 /** A chunk from its first whole frame on; bytes that may pass begin at `runStart`. */
 interface ChunkPart {
@@ -173,6 +91,15 @@ export class StreamGate implements StreamMeter {
 
   reading(): MeterReading {
     return this.#reader.reading(this.#isTerminated)
+  }
+
+  passRepeats(bytes: Buffer, start: number, end: number): boolean {
+    const isBetweenFrames = this.#partial.length === 0 && this.#unreadBytes === 0
+    if (!isBetweenFrames || this.#isTerminated || this.#isOver) return false
+    if (this.#splitter.isAfterCarriageReturn) return false
+    if (!this.#reader.readRepeats(bytes, start, end)) return false
+    this.#wasDropped = false
+    return true
   }
 
   push(chunk: Buffer): readonly Buffer[] {

@@ -10,7 +10,9 @@ export interface TurnEndWriter {
   writeOut(): void
 }
 
-let waiting: TurnEndWriter[] = []
+const waiting: TurnEndWriter[] = []
+/** Those that `writeAll` calls now; one that writes meanwhile waits for the next turn. */
+const writing: TurnEndWriter[] = []
 
 /** Calls `writeOut` once, before the event loop polls for new events. */
 export function writeAtTurnEnd(writer: TurnEndWriter): void {
@@ -18,8 +20,9 @@ export function writeAtTurnEnd(writer: TurnEndWriter): void {
   if (waiting.length === 1) setImmediate(writeAll)
 }
 
+/** Both lists keep their memory: most turns have one writer. */
 function writeAll(): void {
-  const writers = waiting
-  waiting = []
-  for (const writer of writers) writer.writeOut()
+  for (let writer = waiting.pop(); writer !== undefined; writer = waiting.pop())
+    writing.push(writer)
+  for (let writer = writing.pop(); writer !== undefined; writer = writing.pop()) writer.writeOut()
 }

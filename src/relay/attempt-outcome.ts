@@ -21,6 +21,8 @@ import type { UpstreamHead } from '../http/client/upstream.ts'
 export interface StreamReceiver {
   /** Bytes the client may have now. Returning false pauses the vendor until `LiveStream.resume`. */
   onPieces(pieces: readonly Buffer[]): boolean
+  /** The same for a part of bytes whose memory is used again afterwards. */
+  onBytes(bytes: Buffer, start: number, end: number): boolean
   onEnd(): void
   /** The stream cannot go on: connection lost, bad framing, or more than can be metered. */
   onCut(): void

@@ -25,6 +25,7 @@ import {
   type UpstreamReceiver,
   type UpstreamRequest,
 } from '../http/client/upstream.ts'
+import { copyOf } from '../http/wire/framing.ts'
 import type { ReadAnswer } from './answer-reader.ts'
 import {
   isGood,
@@ -129,12 +130,18 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     }
   }
 
-  onData(chunk: Buffer): boolean {
+  onBytes(bytes: Buffer, start: number, end: number): boolean {
     const meter = this.#meter
-    if (meter === undefined) {
-      this.#collect(chunk)
-      return true
-    }
+    const receiver = this.#receiver
+    if (receiver !== undefined && meter?.passRepeats(bytes, start, end) === true)
+      return receiver.onBytes(bytes, start, end)
+    const chunk = copyOf(bytes, start, end)
+    if (meter !== undefined) return this.#push(meter, chunk)
+    this.#collect(chunk)
+    return true
+  }
+
+  #push(meter: StreamMeter, chunk: Buffer): boolean {
     const { eventCount } = meter
     const pieces = meter.push(chunk)
     if (meter.isOverflown) {

@@ -46,7 +46,16 @@ class Feed implements LiveStream {
 
   send(bytes: string | Buffer): void {
     if (this.#isPaused) this.#kept.push(bytes)
-    else this.#isPaused = this.#receiver?.onPieces(this.meter.push(Buffer.from(bytes))) === false
+    else this.#isPaused = this.#pass(Buffer.from(bytes)) === false
+  }
+
+  /** The memory of bytes that pass without a copy is used again. */
+  #pass(bytes: Buffer): boolean | undefined {
+    if (!this.meter.passRepeats(bytes, 0, bytes.length))
+      return this.#receiver?.onPieces(this.meter.push(bytes))
+    const isReady = this.#receiver?.onBytes(bytes, 0, bytes.length)
+    bytes.fill(0)
+    return isReady
   }
 
   end(): void {

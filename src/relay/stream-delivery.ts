@@ -13,6 +13,7 @@
 import { unwatched, type Watched } from '../base/watchdog.ts'
 import type { MeterReading, StreamMeter } from '../formats/answer.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
+import { copyOf } from '../http/wire/framing.ts'
 import { bytesOf } from '../http/wire/message-writer.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
@@ -102,32 +103,31 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   onPieces(pieces: readonly Buffer[]): boolean {
-    const { response, client, deadlineMs } = this.#parts
+    const { response, client } = this.#parts
     if (this.#isReleased) {
       response.write(this.#takeHeld())
       return true
     }
     if (this.#ending !== undefined) return true
-    let isWritable = true
-    if (!client.isGone) {
-      isWritable = response.write(pieces)
-      if (isWritable && !this.#meter.isInFrame) client.keepAlive?.restart()
-      else client.keepAlive?.hold()
-      // While the client is behind, the vendor is paused and its connection watches the client.
-      this.dueMs = isWritable ? this.#silenceLimit() : deadlineMs
-    }
-    if (this.#awaitsMore) {
-      this.#awaitsMore = false
-      this.#parts.onMore()
-    }
+    const isWritable = client.isGone || response.write(pieces)
+    if (!client.isGone) this.#onWritten(isWritable)
+    this.#noteMore()
     const { isTerminated } = this.#meter
     if (isTerminated) this.#onTerminated()
     else if (this.#meter.error !== undefined) this.#end(this.#broken())
     else if (client.isGone) this.#readOn(bytesOf(pieces))
     // Bytes behind the terminal event are counted and kept, within the meter's bound, not written.
-    this.#isPaused = !isWritable && !isTerminated
-    if (this.#isPaused) this.#backlog.begin(this.#services.clock.monotonic())
-    return !this.#isPaused
+    return this.#goOn(isWritable || isTerminated)
+  }
+
+  onBytes(bytes: Buffer, start: number, end: number): boolean {
+    const { response, client } = this.#parts
+    if (this.#ending !== undefined || client.isGone)
+      return this.onPieces([copyOf(bytes, start, end)])
+    const isWritable = response.writePart(bytes, start, end)
+    this.#onWritten(isWritable)
+    this.#noteMore()
+    return this.#goOn(isWritable)
   }
 
   onEnd(): void {
@@ -216,6 +216,26 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
       response.write([errorEvent(this.#ending ?? 'upstream_cut')])
     // Flushed, then closed without the last chunk: no client can mistake this for a whole answer.
     response.breakOff()
+  }
+
+  #onWritten(isWritable: boolean): void {
+    const { client, deadlineMs } = this.#parts
+    if (isWritable && !this.#meter.isInFrame) client.keepAlive?.restart()
+    else client.keepAlive?.hold()
+    // While the client is behind, the vendor is paused and its connection watches the client.
+    this.dueMs = isWritable ? this.#silenceLimit() : deadlineMs
+  }
+
+  #noteMore(): void {
+    if (!this.#awaitsMore) return
+    this.#awaitsMore = false
+    this.#parts.onMore()
+  }
+
+  #goOn(mayGoOn: boolean): boolean {
+    this.#isPaused = !mayGoOn
+    if (this.#isPaused) this.#backlog.begin(this.#services.clock.monotonic())
+    return mayGoOn
   }
 
   #onTerminated(): void {

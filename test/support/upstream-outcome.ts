@@ -13,8 +13,8 @@ export function outcomeOf(
     const request: UpstreamRequest = { method, path: '/v1/models', headers: [], body: sent }
     upstream.send(target, request, {
       onHead: () => undefined,
-      onData(chunk) {
-        body += chunk.toString('latin1')
+      onBytes(bytes, start, end) {
+        body += bytes.toString('latin1', start, end)
         return true
       },
       onEnd: () => resolve({ kind: 'end', body }),

@@ -45,7 +45,8 @@ function scripted(clock: ManualClock) {
           isEndAnnounced: true,
           header: () => undefined,
         })
-        receiver.onData(Buffer.from(status === 200 ? whole : '{}'))
+        const body = Buffer.from(status === 200 ? whole : '{}')
+        receiver.onBytes(body, 0, body.length)
         receiver.onEnd()
       })
       return { resume() {}, abort: () => timer.cancel() }

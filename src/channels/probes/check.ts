@@ -23,6 +23,7 @@ import {
   type UpstreamHead,
   type UpstreamReceiver,
 } from '../../http/client/upstream.ts'
+import { copyOf } from '../../http/wire/framing.ts'
 
 export interface CheckRequest {
   readonly vendor: Vendor
@@ -113,9 +114,9 @@ function sendOnce(
       onHead(received) {
         head = received
       },
-      onData(chunk) {
-        bytes += chunk.length
-        if (bytes <= answerBytesMax) chunks.push(chunk)
+      onBytes(received, start, end) {
+        bytes += end - start
+        if (bytes <= answerBytesMax) chunks.push(copyOf(received, start, end))
         return true
       },
       onEnd() {

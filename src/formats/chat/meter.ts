@@ -6,9 +6,10 @@ import { readFields, type FrameBytes } from '../sse.ts'
 import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
 import { reportedFailure, saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
+import { FrameReader, type FrameFate } from '../frame-reader.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
-import { FrameReader, StreamGate, type FrameFate } from '../stream.ts'
+import { StreamGate } from '../stream.ts'
 import { classifyChatEvent } from './errors.ts'
 import { ChatUsage } from './usage.ts'
 
@@ -144,6 +145,7 @@ class GatheredAnswer {
 }
 
 class ChatReader extends FrameReader {
+  protected readonly output: OutputText
   readonly #answer: GatheredAnswer
   readonly #field: ContentField
   readonly #asksUsageChunk: boolean
@@ -158,6 +160,7 @@ class ChatReader extends FrameReader {
     this.#field = field
     this.#asksUsageChunk = asksUsageChunk
     this.#answer = new GatheredAnswer(choiceCount)
+    this.output = this.#answer.output
   }
 
   /** Only the end of an answer has counts and no choices: some vendors leave out the finish reason. */
@@ -170,7 +173,7 @@ class ChatReader extends FrameReader {
     return this.#answer.reading(isOver || (this.#endsWithCounts && this.#answer.hasFinished))
   }
 
-  read(frame: FrameBytes): FrameFate {
+  protected parse(frame: FrameBytes): FrameFate {
     const { event, data } = readFields(frame)
     if (data === undefined || data === '') return 'pass'
     if (data.startsWith('[DONE]')) return this.#finish()
@@ -189,13 +192,13 @@ class ChatReader extends FrameReader {
     return /^data: ?\{/.test(head) && /"choices": ?\[ ?\{/.test(head)
   }
 
-  notePart({ start, end }: FrameBytes): void {
+  protected readPart({ start, end }: FrameBytes): void {
     const bytes = end - start
     this.eventCount++
     this.begin()
-    this.#answer.output.hasOutput = true
-    if (this.#isUnreadAudio) this.#answer.output.addAudio(bytes)
-    else this.#answer.output.addUnread(bytes)
+    this.output.hasOutput = true
+    if (this.#isUnreadAudio) this.output.addAudio(bytes)
+    else this.output.addUnread(bytes)
   }
 
   #finish(): FrameFate {
@@ -212,10 +215,12 @@ class ChatReader extends FrameReader {
   #readChunk(payload: JsonObject, frame: FrameBytes): FrameFate {
     const choices = asArray(payload['choices'])
     if (choices === undefined) return this.#readUsage(payload)
+    const { audioBytes } = this.output
     this.eventCount++
     this.#answer.readEnvelope(payload)
     for (const choice of choices) this.#answer.readChoice(asObject(choice) ?? {}, this.#field)
     if (choices.length > 0) this.#endsWithCounts = false
+    this.mayRepeat = choices.length === 1 && this.output.audioBytes === audioBytes
     const fate = this.#readUsage(payload)
     if (this.#endsWithCounts || !choices.every((one) => saysNothing(one, this.#field))) this.begin()
     else this.noteWork(frame)

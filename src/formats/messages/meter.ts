@@ -7,10 +7,10 @@ import { readFields, type FrameBytes } from '../sse.ts'
 import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
 import { reportedFailure, saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
+import { FrameReader, type FrameFate } from '../frame-reader.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
-import { plainStringEnd } from '../scan.ts'
-import { FrameReader, StreamGate, type FrameFate } from '../stream.ts'
+import { StreamGate } from '../stream.ts'
 import { classifyMessagesEvent } from './errors.ts'
 import { MessagesUsage } from './usage.ts'
 
@@ -121,6 +121,7 @@ const essentialEvents: readonly string[] = [
 ]
 
 class MessagesReader extends FrameReader {
+  protected readonly output: OutputText
   readonly #answer: GatheredAnswer
   #hasStopped = false
   /** A `message_delta` has said why the answer ends. */
@@ -129,6 +130,7 @@ class MessagesReader extends FrameReader {
   constructor(asksOneHourCache: boolean) {
     super()
     this.#answer = new GatheredAnswer(asksOneHourCache)
+    this.output = this.#answer.output
   }
 
   /** Counts are final when the stop reason is known: it comes with them. */
@@ -136,12 +138,8 @@ class MessagesReader extends FrameReader {
     return this.#answer.reading(isOver || this.#answer.hasFinished)
   }
 
-  read(frame: FrameBytes): FrameFate {
+  protected parse(frame: FrameBytes): FrameFate {
     if (this.#hasStopped) return 'pass'
-    if (this.hasStarted && this.#readPlainDelta(frame)) {
-      this.eventCount++
-      return 'pass'
-    }
     const { event, data } = readFields(frame)
     if (data === undefined || data === '') return 'pass'
     const payload = asObject(parseJson(data))
@@ -161,12 +159,12 @@ class MessagesReader extends FrameReader {
     return name !== undefined && !essentialEvents.includes(name)
   }
 
-  notePart({ start, end }: FrameBytes): void {
+  protected readPart({ start, end }: FrameBytes): void {
     const bytes = end - start
     this.eventCount++
     this.begin()
-    this.#answer.output.hasOutput = true
-    this.#answer.output.addUnread(bytes)
+    this.output.hasOutput = true
+    this.output.addUnread(bytes)
   }
 
   protected classifyEvent(error: VendorError): EventFault {
@@ -185,6 +183,7 @@ class MessagesReader extends FrameReader {
         this.#answer.readBlock(asObject(payload['content_block']) ?? {})
         return 'pass'
       case 'content_block_delta':
+        this.mayRepeat = true
         this.#readDelta(asObject(payload['delta']) ?? {})
         return 'pass'
       case 'message_delta':
@@ -205,62 +204,15 @@ class MessagesReader extends FrameReader {
   }
 
   #readDelta(delta: JsonObject): void {
-    this.#answer.output.addText(delta['text'])
-    this.#answer.output.addText(delta['partial_json'])
-    this.#answer.output.addText(delta['thinking'])
-    this.#answer.output.addText(delta['content'])
+    this.output.addText(delta['text'])
+    this.output.addText(delta['partial_json'])
+    this.output.addText(delta['thinking'])
+    this.output.addText(delta['content'])
     if (
       asText(delta['signature']) !== undefined ||
       asText(delta['encrypted_content']) !== undefined
     ) {
-      this.#answer.output.hasOutput = true
+      this.output.hasOutput = true
     }
   }
-
-  /**
-   * Reads the most frequent events, in the spelling that vendors use, by their bytes and without a parse.
-   * Returns false for any other spelling, which is parsed.
-   */
-  #readPlainDelta(frame: FrameBytes): boolean {
-    const { bytes, text, start, end } = frame
-    if (!text.startsWith(deltaHead, start)) return false
-    let at = start + deltaHead.length
-    while (isDigit(text.charCodeAt(at))) at++
-    const kind = plainDeltas.find((opening) => text.startsWith(opening, at))
-    if (kind === undefined) return false
-    const from = at + kind.length
-    const to = plainStringEnd(text, from)
-    if (to < 0 || !closesDelta(text, to + 1, end)) return false
-    if (to === from) return true
-    if (!text.slice(from, to).includes('\\')) this.#answer.output.addBytes(bytes, from, to)
-    else {
-      const piece = parseJson(bytes.toString('utf8', from - 1, to + 1))
-      if (typeof piece !== 'string') return false
-      this.#answer.output.add(piece)
-    }
-    this.#answer.output.hasOutput = true
-    return true
-  }
-}
-
-const deltaHead = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":'
-const plainDeltas: readonly string[] = [
-  ',"delta":{"type":"text_delta","text":"',
-  ',"delta":{"type":"input_json_delta","partial_json":"',
-  ',"delta":{"type":"thinking_delta","thinking":"',
-]
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39
-}
-
-/** Two closing braces, possibly padded with spaces, and the blank line. */
-function closesDelta(text: string, from: number, end: number): boolean {
-  let at = from
-  for (let braces = 0; braces < 2; braces++) {
-    while (text.charCodeAt(at) === 0x20) at++
-    if (text.charCodeAt(at++) !== 0x7d) return false
-  }
-  while (text.charCodeAt(at) === 0x20) at++
-  return at === end - 2 && text.endsWith('\n\n', end)
 }

@@ -8,10 +8,12 @@ import { usageMembers } from '../chat/usage.ts'
 import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
 import { saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
+import { FrameReader, type FrameFate } from '../frame-reader.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { JsonExtract, LongText } from '../json-extract.ts'
 import { readFields, type FrameBytes } from '../sse.ts'
-import { FrameReader, StreamGate, type FrameFate } from '../stream.ts'
+import type { OutputText } from '../output.ts'
+import { StreamGate } from '../stream.ts'
 import { readVendorError } from '../vendor-error.ts'
 import { GatheredResponse, rememberedMax } from './answer.ts'
 
@@ -89,6 +91,7 @@ class ResponsesReader extends FrameReader {
   /** A stream without its terminal event has no counts: it was cut. */
   readonly hasFinished = false
   override readonly holdsTail = true
+  protected readonly output: OutputText
   readonly #answer: GatheredResponse
   /** Indexes of the items whose text has come in pieces. */
   readonly #inPieces = new Set<unknown>()
@@ -98,13 +101,14 @@ class ResponsesReader extends FrameReader {
   constructor(facts: RequestFacts) {
     super()
     this.#answer = new GatheredResponse(facts)
+    this.output = this.#answer.output
   }
 
   reading(isOver: boolean): MeterReading {
     return this.#answer.reading(isOver || this.#isDone)
   }
 
-  read(frame: FrameBytes): FrameFate {
+  protected parse(frame: FrameBytes): FrameFate {
     const { event, data } = readFields(frame)
     if (this.#isDone || data === undefined || data === '' || data.startsWith('[DONE]'))
       return 'pass'
@@ -124,7 +128,7 @@ class ResponsesReader extends FrameReader {
     )
   }
 
-  notePart({ bytes, text, start, end }: FrameBytes): void {
+  protected readPart({ bytes, text, start, end }: FrameBytes): void {
     this.eventCount++
     this.begin()
     let from = start
@@ -179,7 +183,10 @@ class ResponsesReader extends FrameReader {
     if (typeof delta !== 'string' && !(delta instanceof LongText)) return
     if (this.#inPieces.size < rememberedMax) this.#inPieces.add(index)
     if (type === 'response.audio.delta') this.#answer.addAudio(delta)
-    else this.#answer.addText(delta)
+    else {
+      this.#answer.addText(delta)
+      this.mayRepeat = true
+    }
   }
 
   #endItem(index: unknown, item: JsonObject): void {
@@ -196,7 +203,7 @@ class ResponsesReader extends FrameReader {
   }
 
   #finish(response: JsonObject): FrameFate {
-    const isUnseen = !this.#answer.output.hasOutput
+    const isUnseen = !this.output.hasOutput
     for (const item of objectsIn(asArray(response['output']) ?? [])) {
       this.#answer.endItem(item)
       if (isUnseen) this.#answer.readItem(item)

@@ -69,7 +69,7 @@ const tcpKeepAliveDelayMs = 30_000
 
 /**
  * All sockets read into the same memory: each read is processed before the next one begins, and the part
- * that is kept is copied. A buffer for each read would cost more than the copying.
+ * that is kept is copied.
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
 
@@ -195,8 +195,8 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
       keepAliveInitialDelay: tcpKeepAliveDelayMs,
       onread: {
         buffer: readBuffer,
-        callback: (length: number, buffer: Uint8Array): boolean => {
-          this.#onRead(length, buffer)
+        callback: (length: number): boolean => {
+          this.#onRead(readBuffer, length)
           return true
         },
       },
@@ -206,7 +206,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     socket.on(isTls ? 'secureConnect' : 'connect', () => this.#onReady())
     // Node reads into a buffer of ours only where it has opened the connection itself.
     if (tunnel !== undefined)
-      socket.on('data', (chunk: Buffer) => this.#onRead(chunk.length, chunk))
+      socket.on('data', (chunk: Buffer) => this.#onRead(chunk, chunk.length))
     socket.on('error', (error) => this.#onLost(error))
     socket.on('end', () => this.#onEnd())
     socket.on('close', () => this.#onLost(undefined))
@@ -287,7 +287,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
       })
   }
 
-  #onRead(length: number, buffer: Uint8Array): void {
+  #onRead(bytes: Buffer, length: number): void {
     this.#reading?.afterRead(length)
     const roundTrip = this.#roundTrip
     // No request is under way: these bytes must not be taken for the answer to the next one.
@@ -300,14 +300,15 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
       this.#fail('reset')
       return
     }
-    const piece = this.#reader.read(Buffer.from(buffer.buffer, buffer.byteOffset, length))
+    const reader = this.#reader
+    const reading = reader.read(bytes, length)
+    const { head, hasNewHead, content, start, end } = reader
     // The caller may abort in any of these calls, which closes the connection.
-    if (piece.head !== undefined) roundTrip.onHead(piece.head)
-    if (piece.content !== undefined && this.#roundTrip === roundTrip)
-      roundTrip.onContent(piece.content)
-    if (this.#roundTrip !== roundTrip || piece.state === 'more') return
-    if (piece.state === 'malformed') this.#fail('protocol')
-    else this.#complete(roundTrip, piece.hasLeftover)
+    if (hasNewHead && head !== undefined) roundTrip.onHead(head)
+    if (start < end && this.#roundTrip === roundTrip) roundTrip.onContent(content, start, end)
+    if (this.#roundTrip !== roundTrip || reading === 'more') return
+    if (reading === 'malformed') this.#fail('protocol')
+    else this.#complete(roundTrip, reader.hasLeftover)
   }
 
   /**
@@ -340,7 +341,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
 
   #onEnd(): void {
     const roundTrip = this.#roundTrip
-    if (roundTrip === undefined || !this.#isWritten || !this.#reader.end()) {
+    if (roundTrip === undefined || !this.#isWritten || !this.#reader.isCompleteAtEnd()) {
       this.#onLost(undefined)
       return
     }

@@ -14,6 +14,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { isNamed } from '../wire/field-syntax.ts'
+import { copyOf } from '../wire/framing.ts'
 import { codingOf, zstdWindowLogMax } from './content-encoding.ts'
 import { ReceivedHead } from './round-trip.ts'
 import type {
@@ -71,8 +72,9 @@ class DecodedAnswer implements UpstreamReceiver, UpstreamCall {
     this.#receiver?.onHead(new ReceivedHead({ ...head, rawHeaders: withoutCoding(head) }))
   }
 
-  onData(chunk: Buffer): boolean {
-    if (this.#coding === '') return this.#receiver?.onData(chunk) ?? true
+  onBytes(bytes: Buffer, start: number, end: number): boolean {
+    if (this.#coding === '') return this.#receiver?.onBytes(bytes, start, end) ?? true
+    const chunk = copyOf(bytes, start, end)
     this.#receivedBytes += chunk.length
     this.#decoder ??= this.#open(chunk)
     return this.#decoder?.write(chunk) ?? true
@@ -118,7 +120,7 @@ class DecodedAnswer implements UpstreamReceiver, UpstreamCall {
       this.#fail()
       return
     }
-    const isReady = this.#receiver?.onData(piece)
+    const isReady = this.#receiver?.onBytes(piece, 0, piece.length)
     // A receiver with the same bound has ended the call by now, and knows that the size was the reason.
     if (this.#decodedBytes > this.#bytesMax) this.#fail()
     else if (isReady === false) this.#decoder?.pause()

@@ -3,6 +3,7 @@
  * the caller pauses, and ends in exactly one callback. It knows no socket and no framing.
  */
 import { isNamed } from '../wire/field-syntax.ts'
+import { copyOf } from '../wire/framing.ts'
 import type { ResponseHead } from '../wire/response-reader.ts'
 import type {
   FailureKind,
@@ -59,7 +60,7 @@ export class RoundTrip implements UpstreamCall {
   }
 
   /**
-   * Resumes in a microtask: the caller may be inside `onData`, which must not be entered again before it
+   * Resumes in a microtask: the caller may be inside `onBytes`, which must not be entered again before it
    * has returned.
    */
   resume(): void {
@@ -81,14 +82,15 @@ export class RoundTrip implements UpstreamCall {
     this.#receiver?.onHead(new ReceivedHead({ status, rawHeaders, isEndAnnounced }))
   }
 
-  onContent(content: Buffer): void {
+  /** The memory of the bytes is used again afterwards. */
+  onContent(bytes: Buffer, start: number, end: number): void {
     if (!this.#isPaused) {
-      this.#isPaused = this.#receiver?.onData(content) === false
+      this.#isPaused = this.#receiver?.onBytes(bytes, start, end) === false
       return
     }
     this.#kept ??= []
-    this.#kept.push(content)
-    this.#keptBytes += content.length
+    this.#kept.push(copyOf(bytes, start, end))
+    this.#keptBytes += end - start
     if (this.#keptBytes >= heldBytesMax) this.#connection?.pause()
   }
 
@@ -119,7 +121,7 @@ export class RoundTrip implements UpstreamCall {
     this.#kept = undefined
     this.#keptBytes = 0
     // If the caller pauses again, `onContent` keeps the rest in its order.
-    if (kept !== undefined) for (const content of kept) this.onContent(content)
+    if (kept !== undefined) for (const content of kept) this.onContent(content, 0, content.length)
     if (this.#kept !== undefined) return
     if (this.#end !== undefined) this.#report(this.#end)
     else if (!this.#isPaused) this.#connection?.resume()

@@ -44,11 +44,11 @@ export interface UpstreamReceiver {
   /** The final head; 1xx heads are skipped. */
   onHead(head: UpstreamHead): void
   /**
-   * Returning false pauses reading until `call.resume()`. The receiver may keep the Buffer. If the vendor
-   * closes or breaks off while paused, the bytes that were read already still come after `resume`, then the
-   * end or the failure; where none are left, the end or the failure comes at once.
+   * Returning false pauses reading until `call.resume()`. The memory of the bytes is used again afterwards:
+   * the receiver copies what it keeps. If the vendor closes or breaks off while paused, the bytes that were
+   * read still come after `resume`, then the end or the failure; where none are left, it comes at once.
    */
-  onData(chunk: Buffer): boolean
+  onBytes(bytes: Buffer, start: number, end: number): boolean
   /** The message is complete by its own framing: length, last chunk, or the connection's end. */
   onEnd(): void
   onFailure(failure: UpstreamFailure): void

@@ -53,12 +53,24 @@ export class ClientOutput {
 
   /** Returns false where the client is behind; the socket's drain event follows. */
   write(pieces: readonly Buffer[]): boolean {
-    for (const piece of pieces) {
-      if (piece.length === 0) continue
-      this.#waiting.push(piece)
-      this.#waitingBytes += piece.length
-      this.#writtenBytes += piece.length
-    }
+    for (const piece of pieces) this.#keep(piece)
+    return this.#writeSoon()
+  }
+
+  /** The same for one piece. */
+  writeOne(piece: Buffer): boolean {
+    this.#keep(piece)
+    return this.#writeSoon()
+  }
+
+  #keep(piece: Buffer): void {
+    if (piece.length === 0) return
+    this.#waiting.push(piece)
+    this.#waitingBytes += piece.length
+    this.#writtenBytes += piece.length
+  }
+
+  #writeSoon(): boolean {
     if (!this.#isDue && this.#waitingBytes > 0) {
       this.#isDue = true
       writeAtTurnEnd(this.#owner)
@@ -122,8 +134,10 @@ export class ClientOutput {
   #next(): Buffer {
     const first = this.#waiting[0] ?? Buffer.alloc(0)
     const part = first.length > partBytesMax ? first.subarray(0, partBytesMax) : first
-    if (part === first) this.#waiting.shift()
-    else this.#waiting[0] = first.subarray(partBytesMax)
+    // Of one element, `pop` keeps the memory of the list for the next one.
+    if (part !== first) this.#waiting[0] = first.subarray(partBytesMax)
+    else if (this.#waiting.length > 1) this.#waiting.shift()
+    else this.#waiting.pop()
     this.#waitingBytes -= part.length
     return part
   }

@@ -7,7 +7,8 @@ import { invariant } from '../../base/errors.ts'
 import type { ClientOutput } from './client-output.ts'
 import { isFieldValue, isNamed } from '../wire/field-syntax.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import { bytesOf, fieldLine, joinPieces, statusLine } from '../wire/message-writer.ts'
+import { copyOf } from '../wire/framing.ts'
+import { bytesOf, chunkOf, fieldLine, joinPieces, statusLine } from '../wire/message-writer.ts'
 
 /** What an answer needs of its connection. */
 export interface AnswerConnection {
@@ -136,6 +137,13 @@ export class ResponseWriter {
     if (!this.#mayHaveBody()) return before === '' || this.#put(before, [], '')
     if (!this.#isChunked) return this.#put(before, pieces, '')
     return this.#put(`${before}${length.toString(16)}\r\n`, pieces, '\r\n')
+  }
+
+  /** Writes a part of bytes whose memory is used again; otherwise as `write`. */
+  writePart(bytes: Buffer, start: number, end: number): boolean {
+    const isPlain = this.#isChunked && this.#head === undefined && this.#mayHaveBody()
+    if (!isPlain || this.#isGone || this.#isEnded) return this.write([copyOf(bytes, start, end)])
+    return this.#connection.output.writeOne(chunkOf(bytes, start, end))
   }
 
   /** Writes the last pieces. Without earlier ones they are the whole body, with its length. */

@@ -143,6 +143,7 @@ export class ChunkedDecoder {
   #remaining = 0
   #extensionBytes = 0
   #trailers = ''
+  readonly #places: number[] = []
 
   get isDone(): boolean {
     return this.#state === 'done'
@@ -154,18 +155,19 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Reads the next piece from `from` on. Returns where its content lies, as a flat list of starts and
-   * ends.
+   * Reads the next piece. Returns where its content lies, as a flat list of starts and ends, which is valid
+   * until the next piece is read.
    */
-  read(piece: Buffer, from: number): number[] {
-    const places: number[] = []
+  read(piece: Buffer, from: number, to: number = piece.length): readonly number[] {
+    const places = this.#places
+    while (places.length > 0) places.pop()
     let at = from
-    while (at < piece.length && this.#state !== 'done' && this.#state !== 'broken') {
+    while (at < to && this.#state !== 'done' && this.#state !== 'broken') {
       if (this.#state !== 'content') {
-        at = this.#readFraming(piece, at)
+        at = this.#readFraming(piece, at, to)
         continue
       }
-      const end = Math.min(piece.length, at + this.#remaining)
+      const end = Math.min(to, at + this.#remaining)
       places.push(at, end)
       this.#remaining -= end - at
       if (this.#remaining === 0) this.#state = 'content_end'
@@ -176,7 +178,7 @@ export class ChunkedDecoder {
   }
 
   /** Reads one byte of framing, or a line of trailers. Returns the next offset. */
-  #readFraming(piece: Buffer, at: number): number {
+  #readFraming(piece: Buffer, at: number, to: number): number {
     const byte = piece[at] ?? 0
     switch (this.#state) {
       case 'size':
@@ -196,7 +198,7 @@ export class ChunkedDecoder {
         this.#expect(byte, lineFeed, 'size')
         break
       case 'trailers':
-        return this.#readTrailers(piece, at)
+        return this.#readTrailers(piece, at, to)
       case 'content':
       case 'done':
       case 'broken':
@@ -225,9 +227,9 @@ export class ChunkedDecoder {
   }
 
   /** Checks trailers line by line, like the fields of a head, and drops them. */
-  #readTrailers(piece: Buffer, at: number): number {
-    const lineEnd = piece.indexOf(lineFeed, at)
-    const end = lineEnd === -1 ? piece.length : lineEnd + 1
+  #readTrailers(piece: Buffer, at: number, to: number): number {
+    const lineEnd = piece.subarray(at, to).indexOf(lineFeed)
+    const end = lineEnd === -1 ? to : at + lineEnd + 1
     if (this.#trailers.length + end - at > trailerBytesMax) {
       this.#state = 'broken'
       return end
@@ -250,12 +252,19 @@ function hexDigit(byte: number): number {
   return lowerCase >= 0x61 && lowerCase <= 0x66 ? lowerCase - 0x57 : -1
 }
 
+/** Returns a copy of a part of bytes whose memory is used again. */
+export function copyOf(bytes: Buffer, start: number, end: number): Buffer {
+  const copy = Buffer.allocUnsafe(end - start)
+  bytes.copy(copy, 0, start, end)
+  return copy
+}
+
 /** Returns a copy of the content at those places; undefined where there is none. */
 export function copyPlaces(piece: Buffer, places: readonly number[]): Buffer | undefined {
+  if (places.length === 0) return undefined
   let length = 0
   for (let index = 0; index < places.length; index += 2)
     length += (places[index + 1] ?? 0) - (places[index] ?? 0)
-  if (length === 0) return undefined
   const copy = Buffer.allocUnsafe(length)
   let at = 0
   for (let index = 0; index < places.length; index += 2)

@@ -72,6 +72,24 @@ function nameTest(names: readonly string[]): (name: string) => boolean {
   return (name) => lengths.has(name.length) && known.has(name.toLowerCase())
 }
 
+const hexDigits = Buffer.from('0123456789abcdef')
+const carriageReturn = 0x0d
+const lineFeed = 0x0a
+
+/** Returns a chunk of the chunked coding with a copy of this content, which must not be empty. */
+export function chunkOf(bytes: Buffer, start: number, end: number): Buffer {
+  let digits = 1
+  for (let rest = (end - start) >>> 4; rest > 0; rest >>>= 4) digits++
+  const size = digits + 2 + end - start
+  const chunk = Buffer.allocUnsafe(size + 2)
+  for (let at = digits - 1, rest = end - start; at >= 0; at--, rest >>>= 4)
+    chunk[at] = hexDigits[rest & 0xf] ?? 0
+  chunk[digits] = chunk[size] = carriageReturn
+  chunk[digits + 1] = chunk[size + 1] = lineFeed
+  bytes.copy(chunk, digits + 2, start, end)
+  return chunk
+}
+
 /** Below this size, copying costs less than one more piece to write. */
 const joinedBytesMax = 16_384
 

@@ -30,15 +30,16 @@ function read(pieces: readonly Buffer[]): Answer | undefined {
   }
   for (const [index, piece] of pieces.entries()) {
     if (piece.length === 0) continue
-    const { content, state, hasLeftover } = reader.read(piece)
-    body += content?.toString('latin1') ?? ''
-    if (state === 'malformed') return undefined
-    if (state === 'complete') {
+    const reading = reader.read(piece)
+    const { content, start, end, hasLeftover } = reader
+    body += content.toString('latin1', start, end)
+    if (reading === 'malformed') return undefined
+    if (reading === 'complete') {
       const isMoreComing = pieces.slice(index + 1).some((later) => later.length > 0)
       return answer(hasLeftover || isMoreComing)
     }
   }
-  return reader.end() ? answer(false) : undefined
+  return reader.isCompleteAtEnd() ? answer(false) : undefined
 }
 
 const line = 'HTTP/1.1 200 OK\r\n'

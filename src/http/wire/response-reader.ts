@@ -17,16 +17,8 @@ import {
 import { HeadReader } from './head-reader.ts'
 import { parseFields } from './field-syntax.ts'
 
-/** What one piece contained, in the order of the fields. */
-export interface ResponsePiece {
-  /** The final head; interim heads are skipped. */
-  readonly head: ResponseHead | undefined
-  /** A copy of all content in it. */
-  readonly content: Buffer | undefined
-  readonly state: 'more' | 'complete' | 'malformed'
-  /** Bytes followed the end of the answer. */
-  readonly hasLeftover: boolean
-}
+/** `malformed` is final. */
+export type ResponseReading = 'more' | 'complete' | 'malformed'
 
 /** Limit of interim answers before the final one. */
 const interimMax = 16
@@ -34,10 +26,21 @@ const interimMax = 16
 const switchStatus = 101
 const firstLine = 'HTTP/1.'
 
+const noBytes = Buffer.alloc(0)
+
 export class ResponseReader {
+  /** The head of the current answer; interim heads are skipped. */
+  head: ResponseHead | undefined
+  /** It came with the last piece. */
+  hasNewHead = false
+  /** All content of the last piece, from `start` to `end`. Valid until the next piece is read. */
+  content: Buffer = noBytes
+  start = 0
+  end = 0
+  /** Bytes followed the end of the answer. */
+  hasLeftover = false
   readonly #heads: HeadReader
   #interimCount = 0
-  #head: ResponseHead | undefined
   #remaining = 0
   #chunks: ChunkedDecoder | undefined
 
@@ -45,70 +48,81 @@ export class ResponseReader {
     this.#heads = new HeadReader(headBytesMax)
   }
 
-  /** The head of the current answer. */
-  get head(): ResponseHead | undefined {
-    return this.#head
-  }
-
   /** Prepares for the answer to the next request. The previous one must be complete. */
   expect(): void {
     this.#interimCount = 0
-    this.#head = undefined
+    this.head = undefined
   }
 
-  /** Reads the next piece; the memory of `piece` may be reused afterwards. */
-  read(piece: Buffer): ResponsePiece {
-    if (this.#head !== undefined) return this.#readBody(piece, 0, undefined)
-    for (let at = 0; ; at = this.#heads.next) {
-      const reading = this.#heads.read(piece, at)
-      if (reading === 'more') return this.#mayBecomeHead() ? nothingYet : malformed
-      if (reading !== 'whole') return malformed
-      const head = parseResponseHead(this.#heads.text)
-      if (head === undefined || head.status === switchStatus) return malformed
-      if (head.status >= 200) return this.#begin(head, piece, this.#heads.next)
-      if (++this.#interimCount > interimMax) return malformed
-      if (this.#heads.next === piece.length) return nothingYet
+  /** Reads the next piece, up to `to`. */
+  read(piece: Buffer, to: number = piece.length): ResponseReading {
+    this.hasNewHead = false
+    this.#take(piece, 0, 0)
+    if (this.head !== undefined) return this.#readBody(piece, 0, to)
+    const heads = this.#heads
+    const bytes = piece.subarray(0, to)
+    for (let at = 0; ; at = heads.next) {
+      const reading = heads.read(bytes, at)
+      if (reading === 'more') return this.#mayBecomeHead() ? 'more' : 'malformed'
+      if (reading !== 'whole') return 'malformed'
+      const head = parseResponseHead(heads.text)
+      if (head === undefined || head.status === switchStatus) return 'malformed'
+      if (head.status >= 200) return this.#begin(head, bytes)
+      if (++this.#interimCount > interimMax) return 'malformed'
+      if (heads.next === to) return 'more'
     }
   }
 
   /** Call it when the connection has ended without an error. Returns whether that completes the answer. */
-  end(): boolean {
-    return this.#head !== undefined && this.#head.framing.kind === 'close'
+  isCompleteAtEnd(): boolean {
+    return this.head?.framing.kind === 'close'
   }
 
-  #begin(head: ResponseHead, piece: Buffer, at: number): ResponsePiece {
-    this.#head = head
+  #begin(head: ResponseHead, piece: Buffer): ResponseReading {
+    this.head = head
+    this.hasNewHead = true
     const { framing } = head
     if (framing.kind === 'length') this.#remaining = framing.bytes
     else if (framing.kind === 'chunked') this.#chunks = new ChunkedDecoder()
-    return this.#readBody(piece, at, head)
+    return this.#readBody(piece, this.#heads.next, piece.length)
   }
 
-  #readBody(piece: Buffer, at: number, head: ResponseHead | undefined): ResponsePiece {
-    const framing = this.#head?.framing.kind ?? 'none'
-    if (framing === 'chunked') return this.#readChunks(piece, at, head)
-    if (framing === 'none')
-      return { head, content: undefined, state: 'complete', hasLeftover: at < piece.length }
-    if (framing === 'close')
-      return { head, content: copyOf(piece, at, piece.length), state: 'more', hasLeftover: false }
-    const end = Math.min(piece.length, at + this.#remaining)
-    this.#remaining -= end - at
-    return {
-      head,
-      content: copyOf(piece, at, end),
-      state: this.#remaining === 0 ? 'complete' : 'more',
-      hasLeftover: end < piece.length,
-    }
+  #readBody(piece: Buffer, from: number, to: number): ResponseReading {
+    const framing = this.head?.framing.kind
+    if (framing === 'chunked') return this.#readChunks(piece, from, to)
+    let end = to
+    if (framing === 'length') end = Math.min(to, from + this.#remaining)
+    else if (framing === 'none') end = from
+    this.#remaining -= end - from
+    this.#take(piece, from, end)
+    if (framing === 'close' || (framing === 'length' && this.#remaining > 0)) return 'more'
+    return this.#complete(end < to)
   }
 
-  #readChunks(piece: Buffer, at: number, head: ResponseHead | undefined): ResponsePiece {
+  #readChunks(piece: Buffer, from: number, to: number): ResponseReading {
     const chunks = this.#chunks
-    if (chunks === undefined) return malformed
-    const content = copyPlaces(piece, chunks.read(piece, at))
-    if (chunks.isBroken) return { head, content, state: 'malformed', hasLeftover: false }
-    if (!chunks.isDone) return { head, content, state: 'more', hasLeftover: false }
+    if (chunks === undefined) return 'malformed'
+    const places = chunks.read(piece, from, to)
+    if (places.length === 2) this.#take(piece, places[0] ?? 0, places[1] ?? 0)
+    else {
+      const copy = copyPlaces(piece, places) ?? noBytes
+      this.#take(copy, 0, copy.length)
+    }
+    if (chunks.isBroken) return 'malformed'
+    if (!chunks.isDone) return 'more'
     this.#chunks = undefined
-    return { head, content, state: 'complete', hasLeftover: chunks.next < piece.length }
+    return this.#complete(chunks.next < to)
+  }
+
+  #take(content: Buffer, start: number, end: number): void {
+    this.content = content
+    this.start = start
+    this.end = end
+  }
+
+  #complete(hasLeftover: boolean): ResponseReading {
+    this.hasLeftover = hasLeftover
+    return 'complete'
   }
 
   /** Bytes that are not HTTP are refused at once, not after a timeout. */
@@ -116,21 +130,6 @@ export class ResponseReader {
     const beginning = this.#heads.beginning()
     return beginning.startsWith(firstLine) || firstLine.startsWith(beginning)
   }
-}
-
-const nothingYet: ResponsePiece = {
-  head: undefined,
-  content: undefined,
-  state: 'more',
-  hasLeftover: false,
-}
-const malformed: ResponsePiece = { ...nothingYet, state: 'malformed' }
-
-function copyOf(piece: Buffer, from: number, to: number): Buffer | undefined {
-  if (from === to) return undefined
-  const copy = Buffer.allocUnsafe(to - from)
-  piece.copy(copy, 0, from, to)
-  return copy
 }
 
 export interface ResponseHead {

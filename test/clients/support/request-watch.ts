@@ -133,7 +133,6 @@ class AnswerReader {
   readonly #reader = new ResponseReader(headBytesMax)
   readonly #onAnswered: (request: SeenRequest) => void
   #request: SeenRequest | undefined
-  #status: number | undefined
 
   constructor(onAnswered: (request: SeenRequest) => void) {
     this.#onAnswered = onAnswered
@@ -147,13 +146,13 @@ class AnswerReader {
   read(piece: Buffer): void {
     const request = this.#request
     if (request === undefined) return
-    const { head, state } = this.#reader.read(piece)
-    if (head !== undefined) this.#status = head.status
+    const reading = this.#reader.read(piece)
+    const { head } = this.#reader
     // An answer to HEAD announces a body that never comes.
     const isHeadOnly = request.method === 'HEAD' && head !== undefined
-    if (state !== 'complete' && !isHeadOnly) return
+    if (reading !== 'complete' && !isHeadOnly) return
     this.#request = undefined
-    request.status = this.#status
+    request.status = head?.status
     this.#onAnswered(request)
   }
 }
