@@ -7,6 +7,10 @@ const rememberedMs = 600_000
 export class MissingOperations {
   readonly #untilMs = new Map<string, number>()
 
+  get isEmpty(): boolean {
+    return this.#untilMs.size === 0
+  }
+
   /** `nowMs` is monotonic. */
   note(channel: string, operation: string, nowMs: number): void {
     this.#untilMs.set(`${channel} ${operation}`, nowMs + rememberedMs)

@@ -18,20 +18,23 @@ import {
 } from './health/waits.ts'
 import { limitOf, type Limit, type SilenceSettings, type WaitName } from './silence.ts'
 
-interface Asked {
-  readonly model: Model
-  readonly isStream: boolean
-  readonly asksReasoning: boolean
+/** The exchange of the attempt. */
+interface Exchange {
+  readonly request: {
+    readonly model: Model
+    readonly isStream: boolean
+    readonly asksReasoning: boolean
+  }
+  /** Whether another channel is usable. */
+  hasAlternative(): boolean
+  /** Whether the request still waits for the beginning of an answer, on any channel. */
+  readonly isWaiting: boolean
 }
 
 interface PatienceServices {
   readonly clock: Clock
   readonly health: Pick<HealthBook, 'headed' | 'hangs' | 'grade'>
   readonly settings: SilenceSettings & { readonly answerTimeoutMs: number }
-  /** Whether another channel is usable. */
-  readonly mayMove: () => boolean
-  /** Whether the request still waits for the beginning of an answer, on any channel. */
-  readonly isWaiting: () => boolean
 }
 
 export class Patience {
@@ -42,7 +45,7 @@ export class Patience {
   /** When the head came. */
   headAt: number | undefined
   readonly #attempt: OpenAttempt
-  readonly #asked: Asked
+  readonly #exchange: Exchange
   readonly #services: PatienceServices
   readonly #waits: Waits
   #wait: WaitName = 'head'
@@ -52,9 +55,9 @@ export class Patience {
   #outputMs = 0
   #isNoted = false
 
-  constructor(attempt: OpenAttempt, asked: Asked, services: PatienceServices) {
+  constructor(attempt: OpenAttempt, exchange: Exchange, services: PatienceServices) {
     this.#attempt = attempt
-    this.#asked = asked
+    this.#exchange = exchange
     this.#services = services
     this.#waits = waitsOf(attempt)
     this.#since = attempt.beganAt
@@ -88,25 +91,27 @@ export class Patience {
   /** Whether the attempt is to be ended now; else `dueMs` says when to ask again. */
   isOver(): boolean {
     const now = this.#services.clock.monotonic()
-    if (now >= this.#longAt()) return true
     const limit = this.#limit()
+    const longAt = this.#longAt(limit)
+    if (now >= longAt) return true
     const isShortOver = now >= this.#since + limit.shortMs
     if (isShortOver) this.#noteHanging(limit)
     if (isShortOver && this.#mayMove(limit, now)) return true
-    this.dueMs = Math.max(this.#nextDue(), Math.min(now + lookMs, this.#longAt()))
+    this.dueMs = Math.max(this.#nextDue(), Math.min(now + lookMs, longAt))
     return false
   }
 
   /** The client has left: only the long limit still holds. */
   keepOn(): void {
-    this.dueMs = this.#longAt()
+    this.dueMs = this.#longAt(this.#limit())
   }
 
   #mayMove({ isLearned }: Limit, now: number): boolean {
     if (!isLearned && !mayProve(this.#waits, now)) return false
-    const { mayMove, isWaiting } = this.#services
-    if (!mayMove()) return false
+    const exchange = this.#exchange
+    if (!exchange.hasAlternative()) return false
     const moved = { wait: this.#wait, waitedMs: now - this.#attempt.beganAt }
+    const isWaiting = (): boolean => exchange.isWaiting
     if (!isLearned) startProving(this.#waits, { moved, isWaiting }, now)
     this.moved = moved
     return true
@@ -125,11 +130,12 @@ export class Patience {
   }
 
   #nextDue(): number {
-    return Math.min(this.#since + this.#limit().shortMs, this.#longAt())
+    const limit = this.#limit()
+    return Math.min(this.#since + limit.shortMs, this.#longAt(limit))
   }
 
   #limit(): Limit {
-    const { model, isStream, asksReasoning } = this.#asked
+    const { model, isStream, asksReasoning } = this.#exchange.request
     const { settings, health } = this.#services
     if (!isStream) return { shortMs: Infinity, isLearned: false, longMs: settings.answerTimeoutMs }
     const { channel } = this.#attempt
@@ -139,7 +145,7 @@ export class Patience {
   }
 
   /** Signs of work do not put it off. */
-  #longAt(): number {
-    return (this.headAt ?? this.#attempt.beganAt) + this.#limit().longMs
+  #longAt({ longMs }: Limit): number {
+    return (this.headAt ?? this.#attempt.beganAt) + longMs
   }
 }

@@ -76,7 +76,8 @@ export interface AttemptEnd {
 export class Route {
   readonly request: RouteRequest
   readonly #services: RouteServices
-  readonly #tried = new Set<string>()
+  /** Names of channels. */
+  #tried: readonly string[] = []
   /** The attempt whose answer has not begun. */
   #waiting: Lease | undefined
   /** Attempts that the request itself may have made fail. */
@@ -94,8 +95,8 @@ export class Route {
   next(unsuited?: Lease): Lease | undefined {
     const channel = this.#select(unsuited)
     if (channel === undefined) return undefined
-    if (this.#tried.size > 0) this.#services.telemetry.failedOver(channel.vendor)
-    this.#tried.add(channel.name)
+    if (this.#tried.length > 0) this.#services.telemetry.failedOver(channel.vendor)
+    this.#tried = [...this.#tried, channel.name]
     return this.#begin(channel)
   }
 
@@ -157,10 +158,8 @@ export class Route {
   #begin(channel: Channel): Lease {
     const { model, isStream, inputTokens, isTimed, asksReasoning } = this.request
     const reasons = asksReasoning || model.thinks === true
-    const attempt = this.#services.health.begin(channel, model.id, {
-      asksReasoning,
-      ...(isTimed && { traits: { isStream, inputTokens, reasons } }),
-    })
+    const traits = isTimed ? { isStream, inputTokens, reasons } : undefined
+    const attempt = this.#services.health.begin(channel, model.id, { asksReasoning, traits })
     this.#waiting = new Lease(this, this.#services, attempt)
     return this.#waiting
   }
@@ -171,30 +170,31 @@ export class Route {
     return selectChannel(snapshot, model.id, this.#selectOptions(tried))
   }
 
-  #selectOptions(tried: ReadonlySet<string>): SelectOptions {
+  #selectOptions(tried: readonly string[]): SelectOptions {
     const { health, clock, missing } = this.#services
     const { caller, conversation, operation, pinnedTo, preferred } = this.request
     const { accountId } = caller
     const now = clock.monotonic()
-    const lacks = (channel: string): boolean => missing.has(channel, operation, now)
+    const lacks = missing.isEmpty
+      ? undefined
+      : (channel: string): boolean => missing.has(channel, operation, now)
     return { facts: health, accountId, conversation, tried, now, pinnedTo, preferred, lacks }
   }
 
   /** Adds the channels whose vendor-side model is that of the lease. */
-  #triedOrLike({ channel }: Lease): ReadonlySet<string> {
+  #triedOrLike({ channel }: Lease): readonly string[] {
     const { snapshot, model } = this.request
     const nameOn = ({ models }: Channel): string => models.get(model.id) ?? model.id
     const alike = (snapshot.channelsByModel.get(model.id) ?? []).filter(
       (other) => nameOn(other) === nameOn(channel),
     )
-    return new Set([...this.#tried, ...alike.map(({ name }) => name)])
+    return [...this.#tried, ...alike.map(({ name }) => name)]
   }
 }
 
 /** One attempt on one channel, from before it is sent until it has ended. */
 export class Lease {
   readonly attempt: OpenAttempt
-  readonly channel: Channel
   /** The name the channel knows the model by, where that differs from ours. */
   readonly upstreamModel: string | undefined
   /** How long the gateway waits for it. */
@@ -203,17 +203,15 @@ export class Lease {
   readonly #services: RouteServices
 
   constructor(route: Route, services: RouteServices, attempt: OpenAttempt) {
-    const { request } = route
     this.attempt = attempt
-    this.channel = attempt.channel
-    this.upstreamModel = attempt.channel.models.get(request.model.id)
-    this.patience = new Patience(attempt, request, {
-      ...services,
-      mayMove: () => route.hasAlternative(),
-      isWaiting: () => route.isWaiting,
-    })
+    this.upstreamModel = attempt.channel.models.get(route.request.model.id)
+    this.patience = new Patience(attempt, route, services)
     this.#route = route
     this.#services = services
+  }
+
+  get channel(): Channel {
+    return this.attempt.channel
   }
 
   /** The wait after which the request was moved; undefined where it was not. */

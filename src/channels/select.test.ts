@@ -37,7 +37,7 @@ function choose(channels: readonly Channel[], situation: Situation = {}): string
     },
     accountId: 'acc_1',
     conversation: situation.conversation ?? 'session',
-    tried: new Set(situation.tried),
+    tried: situation.tried ?? [],
     now: situation.now ?? 0,
     pinnedTo: situation.pinnedTo,
     preferred: situation.preferred,
@@ -290,7 +290,7 @@ test('one conversation spreads its models over the channels of a rank', () => {
     },
     accountId: 'acc_1',
     conversation: 'session',
-    tried: new Set(),
+    tried: [],
     now: 0,
   }
   for (let index = 0; index < 50; index++) {

@@ -40,7 +40,7 @@ export interface SelectOptions {
   /** Exchanges with the same text stay on one channel where possible. */
   readonly conversation: string
   /** Names of the channels that this exchange has tried. */
-  readonly tried: ReadonlySet<string>
+  readonly tried: readonly string[]
   /** Monotonic milliseconds. */
   readonly now: number
   /** The only channel that may be selected. */
@@ -48,7 +48,7 @@ export interface SelectOptions {
   /** Selected first where it is usable, whatever its rank. */
   readonly preferred?: string | undefined
   /** Whether a channel does not offer the operation: it is tried only where no other is left. */
-  readonly lacks?: (channel: string) => boolean
+  readonly lacks?: ((channel: string) => boolean) | undefined
 }
 
 /** Returns the channel for the next attempt, or undefined where none may be tried. */
@@ -60,8 +60,7 @@ export function selectChannel(
   const channels = snapshot.channelsByModel.get(model)
   if (channels === undefined) return undefined
   const { facts, tried, now, conversation, preferred } = options
-  const lastTier = tried.size === 0 ? tiers.refused : tiers.resting
-  const caller = { conversation, model, preferred }
+  const lastTier = tried.length === 0 ? tiers.refused : tiers.resting
   let best: Channel | undefined
   let bestTier = 0
   // One draw per selection: all channels with a share take it of the same exchanges.
@@ -78,7 +77,7 @@ export function selectChannel(
     const isBetter =
       best === undefined ||
       tier < bestTier ||
-      isPreferred(channel, best, { tier, facts, now, ...caller })
+      isPreferred(channel, best, { tier, facts, now, conversation, model, preferred })
     if (!isBetter) continue
     best = channel
     bestTier = tier
@@ -100,7 +99,7 @@ export function isClosedToAccount(
     (snapshot.channelsByModel.get(model) ?? []).some(
       ({ name, override }) =>
         override === 'enabled' &&
-        !tried.has(name) &&
+        !tried.includes(name) &&
         isFit(gradeOf(facts.state(name, model), now)) &&
         facts.hasSpentOwn(name, accountId),
     )
@@ -110,8 +109,8 @@ export function isClosedToAccount(
 function mayBeTried(channel: Channel, options: SelectOptions): boolean {
   const { facts, tried, accountId, pinnedTo } = options
   if (pinnedTo !== undefined && channel.name !== pinnedTo) return false
-  if (channel.override === 'disabled' || tried.has(channel.name)) return false
-  if (tried.size > 0 && !facts.mayFailOverInto(channel.name, accountId)) return false
+  if (channel.override === 'disabled' || tried.includes(channel.name)) return false
+  if (tried.length > 0 && !facts.mayFailOverInto(channel.name, accountId)) return false
   return channel.maxConcurrent === undefined || facts.running(channel.name) < channel.maxConcurrent
 }
 

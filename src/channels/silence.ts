@@ -57,26 +57,19 @@ const waits = {
 
 /** Returns the limit of one of the waits before the first output. */
 export function limitOf(wait: WaitName, waiting: Waiting): Limit {
-  const { channel, model, settings } = waiting
+  const { channel, model, settings, asksReasoning, isFailing, known } = waiting
   const longMs =
     channel.firstEventTimeoutMs ?? model.firstEventTimeoutMs ?? settings.firstEventTimeoutMs
-  return { ...shortLimitOf(wait, waiting), longMs }
-}
-
-function shortLimitOf(
-  wait: WaitName,
-  { model, asksReasoning, isFailing, known }: Waiting,
-): Pick<Limit, 'shortMs' | 'isLearned'> {
   const { unlearnedMs: usualMs, thinkingMs } = waits[wait]
   const isThinking = model.thinks === true
-  if (wait === 'head' && isThinking) return { shortMs: Infinity, isLearned: false }
+  if (wait === 'head' && isThinking) return { shortMs: Infinity, isLearned: false, longMs }
   const learnedMs = learnedLimitOf(wait, known)
-  if (learnedMs !== undefined) return { shortMs: learnedMs, isLearned: true }
+  if (learnedMs !== undefined) return { shortMs: learnedMs, isLearned: true, longMs }
   const reasons = isThinking || (wait === 'output' && asksReasoning)
   const unlearnedMs = reasons ? thinkingMs : usualMs
   // It has been silent for about as long before: until its times are known, nothing is unusual.
   const isUsual = !isFailing && known.longestMs * learnedFactor > unlearnedMs
-  return { shortMs: isUsual ? Infinity : unlearnedMs, isLearned: false }
+  return { shortMs: isUsual ? Infinity : unlearnedMs, isLearned: false, longMs }
 }
 
 /** Returns the short limit that answers have shown; undefined while they are too few. */

@@ -35,12 +35,13 @@ export interface Evidence {
   readonly isCleared: boolean
 }
 
-/** Oldest bucket first. */
-type OutcomeWindow = readonly Bucket[]
+/** The latest bucket, with those before it; undefined while there is none. */
+type OutcomeWindow = Bucket | undefined
 
 interface Bucket {
   readonly index: number
   readonly tallies: readonly Tally[]
+  readonly before: OutcomeWindow
 }
 
 interface Tally extends Caller {
@@ -55,7 +56,7 @@ const bucketCount = 10
 /** Keys beyond the bound of a bucket are counted together. */
 const otherKeys: Caller = { keyId: '', accountId: '' }
 
-export const noEvidence: Evidence = { failures: [], outcomes: [], isCleared: false }
+export const noEvidence: Evidence = { failures: [], outcomes: undefined, isCleared: false }
 
 // --- failures in a row --------------------------------------------------------------------------
 
@@ -168,21 +169,22 @@ const none: Sum = { ok: 0, failed: 0 }
 function sumBy(window: OutcomeWindow, identityOf: Identity, now: number): ReadonlyMap<string, Sum> {
   const oldest = Math.floor(now / bucketMs) - bucketCount
   const sums = new Map<string, Sum>()
-  for (const { index, tallies } of window) {
-    if (index <= oldest) continue
-    for (const tally of tallies) {
-      const { ok, failed } = sums.get(identityOf(tally)) ?? none
-      sums.set(identityOf(tally), { ok: ok + tally.ok, failed: failed + tally.failed })
-    }
+  for (const tally of talliesSince(window, oldest)) {
+    const { ok, failed } = sums.get(identityOf(tally)) ?? none
+    sums.set(identityOf(tally), { ok: ok + tally.ok, failed: failed + tally.failed })
   }
   return sums
 }
 
 function recentlyServed(window: OutcomeWindow, now: number): readonly Caller[] {
   const oldest = Math.floor(now / bucketMs) - bucketCount / 2
-  return window
-    .filter(({ index }) => index > oldest)
-    .flatMap(({ tallies }) => tallies.filter(({ ok }) => ok > 0))
+  return talliesSince(window, oldest).filter(({ ok }) => ok > 0)
+}
+
+/** Of the buckets after this index. */
+function talliesSince(window: OutcomeWindow, oldest: number): readonly Tally[] {
+  if (window === undefined || window.index <= oldest) return []
+  return [...talliesSince(window.before, oldest), ...window.tallies]
 }
 
 // --- counts by key ------------------------------------------------------------------------------
@@ -194,11 +196,15 @@ function count(
   what: 'ok' | 'failed',
 ): OutcomeWindow {
   const index = Math.floor(now / bucketMs)
-  const last = window.at(-1)
-  if (last !== undefined && last.index === index)
-    return window.with(window.length - 1, { index, tallies: added(last.tallies, caller, what) })
-  const kept = window.filter((bucket) => bucket.index > index - bucketCount)
-  return [...kept, { index, tallies: added([], caller, what) }]
+  if (window?.index === index)
+    return { index, tallies: added(window.tallies, caller, what), before: window.before }
+  return { index, tallies: added([], caller, what), before: since(window, index - bucketCount) }
+}
+
+/** Drops the buckets up to this index. */
+function since(window: OutcomeWindow, oldest: number): OutcomeWindow {
+  if (window === undefined || window.index <= oldest) return undefined
+  return { ...window, before: since(window.before, oldest) }
 }
 
 function added(tallies: readonly Tally[], caller: Caller, what: 'ok' | 'failed'): readonly Tally[] {
@@ -217,13 +223,10 @@ function added(tallies: readonly Tally[], caller: Caller, what: 'ok' | 'failed')
 
 /** Takes one failure of the key back. */
 function uncount(window: OutcomeWindow, keyId: string): OutcomeWindow {
-  const position = window.findLastIndex(({ tallies }) =>
-    tallies.some((tally) => tally.keyId === keyId && tally.failed > 0),
-  )
-  const bucket = window[position]
-  if (bucket === undefined) return window
-  const tallies = bucket.tallies.map((tally) =>
-    tally.keyId === keyId ? { ...tally, failed: tally.failed - 1 } : tally,
-  )
-  return window.with(position, { ...bucket, tallies })
+  if (window === undefined) return window
+  const { tallies, before } = window
+  const position = tallies.findIndex((tally) => tally.keyId === keyId && tally.failed > 0)
+  const tally = tallies[position]
+  if (tally === undefined) return { ...window, before: uncount(before, keyId) }
+  return { ...window, tallies: tallies.with(position, { ...tally, failed: tally.failed - 1 }) }
 }

@@ -96,7 +96,7 @@ test('checks take no client’s room, and count apart from what clients have run
       facts: book,
       accountId: 'a',
       conversation: 'a',
-      tried: new Set(),
+      tried: [],
       now: clock.monotonic(),
     })
   const checks = ['m', 'n'].map((model) => book.begin(capped, model, { isProbe: true }))

@@ -63,7 +63,7 @@ export interface AttemptEnd {
 
 interface AttemptKind {
   /** The facts that decide the time to the first event; absent where it is not measured. */
-  readonly traits?: LatencyTraits
+  readonly traits?: LatencyTraits | undefined
   readonly isProbe?: boolean
   /** The body does. */
   readonly asksReasoning?: boolean
@@ -178,17 +178,16 @@ export class HealthBook implements ChannelFacts {
 
   /** The head of its stream has arrived. Call at most once, before `answered`. */
   headed(attempt: OpenAttempt): void {
-    const { channel, model, kind, place, beganAt } = attempt
+    const { kind, place, beganAt } = attempt
     if (kind === undefined || !isHeadKind(kind) || this.#isOutdated(attempt)) return
-    const value = this.#options.clock.monotonic() - beganAt
-    const sample = { ...this.#sampleOf(attempt, value), latencyKind: kind }
+    const sample = this.#sampleOf(attempt, kind, this.#options.clock.monotonic() - beganAt)
     place.waiting.delete(attempt)
-    this.#register.apply(channel, model, { kind: 'headed', sample })
+    this.#register.applyTo(attempt, { kind: 'headed', sample })
   }
 
   /** Its first event has arrived, or its whole answer. Call at most once. */
   answered(attempt: OpenAttempt, { outputTokens, waited }: Begun = {}): void {
-    const { channel, model, kind, place, form, beganAt } = attempt
+    const { kind, place, form, beganAt } = attempt
     if (kind === undefined || this.#isOutdated(attempt)) return
     const now = this.#options.clock.monotonic()
     this.#silence.ended(attempt, true, now)
@@ -199,22 +198,15 @@ export class HealthBook implements ChannelFacts {
       : durationMs / Math.max(outputTokens ?? 0, tokensPerAnswerMin)
     if (isStream) noteFirstEvent(place, durationMs)
     if (waited !== undefined) this.#silence.learn(attempt, waited, now)
-    const sample = isHeadKind(kind)
-      ? undefined
-      : { ...this.#sampleOf(attempt, value), latencyKind: kind }
+    const sample = isHeadKind(kind) ? undefined : this.#sampleOf(attempt, kind, value)
     place.waiting.delete(attempt)
     attempt.progress = 'answered'
-    this.#register.apply(channel, model, {
-      kind: 'answered',
-      form,
-      beganAt,
-      ...(sample !== undefined && { sample }),
-    })
+    this.#register.applyTo(attempt, { kind: 'answered', form, beganAt, sample })
   }
 
-  #sampleOf(attempt: OpenAttempt, value: number) {
-    const isCounted = attempt.progress === 'overdue'
-    return { value, inherited: this.#watch.inherited(attempt.place, attempt), isCounted }
+  #sampleOf(attempt: OpenAttempt, latencyKind: number, value: number) {
+    const inherited = this.#watch.inherited(attempt.place, attempt)
+    return { latencyKind, value, inherited, isCounted: attempt.progress === 'overdue' }
   }
 
   /** It waits beyond a learned limit. Call once for each wait. */
@@ -229,18 +221,25 @@ export class HealthBook implements ChannelFacts {
     this.#load.end(attempt)
     place.waiting.delete(attempt)
     if (this.#isOutdated(attempt)) return
-    const { outcome } = result
+    const { outcome, caller, retryAfterMs } = result
     const hasAnswered = outcome !== 'client' && outcome !== 'nobody'
     this.#silence.ended(attempt, hasAnswered, now)
     const entry = this.#register.entryOf(channel)
-    const accountId = result.caller?.accountId
-    entry.budget = spendBudget(entry.budget, { outcome, accountId }, now)
+    entry.budget = spendBudget(entry.budget, { outcome, accountId: caller?.accountId }, now)
     const wasAnswered = attempt.progress === 'answered'
     if (hasAnswered && outcome !== 'ok') noteFailure(place, outcome, now)
     if (hasAnswered && !attempt.isProbe) noteAttempt(place, outcome, now)
     const before = place.state
-    const event: AttemptResult = { kind: 'ended', ...result, form, beganAt, wasAnswered }
-    this.#register.apply(channel, model, event)
+    const event: AttemptResult = {
+      kind: 'ended',
+      outcome,
+      form,
+      caller,
+      beganAt,
+      retryAfterMs,
+      wasAnswered,
+    }
+    this.#register.applyTo(attempt, event)
     const isRefused = outcome === 'config' || outcome === 'no_credit'
     if (isRefused && place.state.mode === 'off' && place.state !== before)
       this.#register.spread(channel, model, { ...event, isSpread: true })
@@ -252,9 +251,9 @@ export class HealthBook implements ChannelFacts {
 
   /** The exchange of an attempt that ended `hard` failed on another channel too. */
   retract(attempt: OpenAttempt, keyId: string): void {
-    if (this.#isOutdated(attempt)) return
-    const { channel, model, form } = attempt
-    this.#register.apply(channel, model, { kind: 'retracted', form, keyId })
+    const { form } = attempt
+    if (!this.#isOutdated(attempt))
+      this.#register.applyTo(attempt, { kind: 'retracted', form, keyId })
   }
 
   /** Another channel took about as long as this attempt, which was ended sooner: the request is slow. */

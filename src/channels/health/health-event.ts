@@ -98,7 +98,7 @@ export interface FirstEvent {
   readonly form: Form
   readonly beganAt: number
   /** Absent where the head has given it. */
-  readonly sample?: LatencySample
+  readonly sample?: LatencySample | undefined
 }
 
 export interface Headed {

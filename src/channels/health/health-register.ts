@@ -32,6 +32,13 @@ interface HealthRegisterOptions {
   readonly onEffect: (effect: PlacedEffect, place: HealthPlace) => void
 }
 
+/** A place with its names. It must be the one that the register has. */
+interface KnownPlace {
+  readonly channel: Channel
+  readonly model: string
+  readonly place: Place
+}
+
 const warnedSiblingsMax = 3
 
 export class HealthRegister {
@@ -80,10 +87,13 @@ export class HealthRegister {
     for (const { places } of this.#entries.values()) yield* places.values()
   }
 
-  /** Applies one event to one place; its effects follow at once. */
   apply(channel: Channel, model: string, event: HealthEvent): void {
+    this.applyTo({ channel, model, place: this.placeOf(channel, model) }, event)
+  }
+
+  /** Applies one event to one place; its effects follow at once. */
+  applyTo({ channel, model, place }: KnownPlace, event: HealthEvent): void {
     const { clock, random } = this.#options
-    const place = this.placeOf(channel, model)
     const { state, effects } = step(place.state, event, clock.monotonic(), random)
     if (state !== place.state) this.enter(place, state)
     for (const effect of effects) this.#perform(effect, channel, model)

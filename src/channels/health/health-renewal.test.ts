@@ -104,7 +104,7 @@ test('a change of the credential in the middle of streams lets no more through t
       facts: book,
       accountId: 'a',
       conversation: 'a',
-      tried: new Set(),
+      tried: [],
       now: clock.monotonic(),
     })
   assert.equal(select(), undefined)

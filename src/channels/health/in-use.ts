@@ -48,7 +48,7 @@ export function succeed(state: InUse, event: AttemptResult, { now }: Moment): St
   const wasAnswered = form === 'stream' && event.wasAnswered === true
   const before = state.evidence[form]
   const evidence = withSuccess(before, { caller, beganAt, wasAnswered }, now)
-  return unchanged(calmed({ ...withEvidence(state, form, evidence), lastOkAt: now }))
+  return unchanged(calmed({ ...state, evidence: replaced(state, form, evidence), lastOkAt: now }))
 }
 
 /** Without failures no probe is due, but for those that watch a slow channel. */
@@ -60,7 +60,12 @@ function calmed(state: InUse): InUse {
 }
 
 function withEvidence(state: InUse, form: Form, evidence: Evidence): InUse {
-  return { ...state, evidence: { ...state.evidence, [form]: evidence } }
+  return { ...state, evidence: replaced(state, form, evidence) }
+}
+
+function replaced({ evidence }: InUse, form: Form, of: Evidence): InUse['evidence'] {
+  const { stream, whole } = evidence
+  return form === 'stream' ? { stream: of, whole } : { stream, whole: of }
 }
 
 export function fail(state: InUse, event: AttemptResult, moment: Moment): Step {
@@ -143,8 +148,8 @@ function startBurst(state: InUse, form: Form, now: number): Step {
 /** Another node or another model has switched off: asks in the form that clients here use most lately. */
 export function warned(state: InUse, _event: HealthEvent, { now }: Moment): Step {
   const { stream, whole } = state.evidence
-  const [streamAt, wholeAt] = [stream, whole].map(({ outcomes }) => outcomes.at(-1)?.index ?? -1)
-  return startBurst(state, (wholeAt ?? -1) > (streamAt ?? -1) ? 'whole' : 'stream', now)
+  const isWhole = (whole.outcomes?.index ?? -1) > (stream.outcomes?.index ?? -1)
+  return startBurst(state, isWhole ? 'whole' : 'stream', now)
 }
 
 export function probeSilence(

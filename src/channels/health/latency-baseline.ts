@@ -79,7 +79,8 @@ function binOf(value: number): number {
 /** The value below which `target` of the weight lies, interpolated inside its bin. */
 function quantile(weights: readonly number[], target: number): number {
   let below = 0
-  for (const [bin, weight] of weights.entries()) {
+  for (let bin = 0; bin < weights.length; bin++) {
+    const weight = weights[bin] ?? 0
     if (weight > 0 && below + weight >= target) {
       const inside = (target - below) / weight
       return lowestValue * Math.exp((bin + inside) * binRatio)

@@ -26,9 +26,13 @@ export interface LatencySample {
   readonly isCounted?: boolean
 }
 
+/** One sample and those before it, of which only the latest `sampleCount` are read. */
 interface RecentSample {
   readonly at: number
   readonly isSlow: boolean
+  /** How many hang together, this one included. */
+  readonly length: number
+  readonly before: RecentSample | undefined
 }
 
 /** One sample and those before it. */
@@ -44,8 +48,8 @@ export interface LatencyState {
   readonly baselines: readonly (Baseline | undefined)[]
   /** Samples not learned yet: dropped when they turn out to be the beginning of a slowdown. */
   readonly pending: Pending | undefined
-  /** The last samples, newest last; since it became slow, only those since then. */
-  readonly recent: readonly RecentSample[]
+  /** The last samples; since it became slow, only those since then. */
+  readonly recent: RecentSample | undefined
   /** Since when slow; undefined while it is not. */
   readonly slowSince: number | undefined
   /** Since when it may be slow; undefined while it is not suspected. */
@@ -57,6 +61,8 @@ export interface LatencyState {
 const sizeSteps = [2_000, 16_000, 64_000] as const
 const kindsPerForm = sizeSteps.length + 1
 
+/** Older ones are dropped together, so that a new sample copies no other. */
+const recentMax = 2 * sampleCount
 /** Half of these samples must be slow, so that neither a few outliers nor one pause look like slowness. */
 const windowSamplesMin = sampleCount / 2
 const pendingMax = 32
@@ -74,7 +80,7 @@ const returnSlowShareMax = 0.1
 export const freshLatency: LatencyState = {
   baselines: [],
   pending: undefined,
-  recent: [],
+  recent: undefined,
   slowSince: undefined,
   suspectedSince: undefined,
   compareAt: 0,
@@ -135,17 +141,21 @@ export interface ObserveContext {
 export function observe(
   latency: LatencyState,
   sample: LatencySample,
-  context: ObserveContext,
+  { now, mayLearn }: ObserveContext,
 ): LatencyState {
   const { latencyKind: kind, value } = sample
   const usual = sample.inherited ?? ownQuantiles(latency, kind)
-  const { pending, baselines } = pend(latency, sample, context)
-  if (usual === undefined)
-    return pending === latency.pending ? latency : { ...latency, pending, baselines }
-  const isSlow = value > slowAbove(kind, usual)
-  if (sample.isCounted === true) return { ...latency, pending, baselines }
-  const recent = withSample(latency.recent, isSlow, context.now)
-  return settleSuspicion({ ...latency, pending, baselines, recent }, context.now)
+  const pending = mayLearn ? withPending(latency, sample, now) : latency.pending
+  const isKnown = usual === undefined || sample.isCounted === true
+  const recent = isKnown
+    ? latency.recent
+    : withSample(latency.recent, value > slowAbove(kind, usual), now)
+  if (pending === latency.pending && recent === latency.recent) return latency
+  const observed =
+    pending?.count === pendingMax
+      ? { ...latency, baselines: learned(latency, pending, now), pending: undefined, recent }
+      : { ...latency, pending, recent }
+  return isKnown ? observed : settleSuspicion(observed, now)
 }
 
 /** A request has waited for its first event longer than usual and waits on. */
@@ -153,24 +163,24 @@ export function countOverdue(latency: LatencyState, now: number): LatencyState {
   return settleSuspicion({ ...latency, recent: withSample(latency.recent, true, now) }, now)
 }
 
-function withSample(
-  recent: readonly RecentSample[],
-  isSlow: boolean,
-  at: number,
-): readonly RecentSample[] {
-  return [...recent.slice(1 - sampleCount), { at, isSlow }]
+function withSample(recent: RecentSample | undefined, isSlow: boolean, at: number): RecentSample {
+  const before = recent?.length === recentMax ? latestOf(recent, sampleCount) : recent
+  return { at, isSlow, length: (before?.length ?? 0) + 1, before }
 }
 
-function pend(
+function latestOf({ at, isSlow, before }: RecentSample, length: number): RecentSample {
+  const kept = before === undefined || length === 1 ? undefined : latestOf(before, length - 1)
+  return { at, isSlow, length, before: kept }
+}
+
+function withPending(
   latency: LatencyState,
   { latencyKind: kind, value }: LatencySample,
-  { now, mayLearn }: ObserveContext,
-): Pick<LatencyState, 'pending' | 'baselines'> {
-  if (!mayLearn || latency.slowSince !== undefined || isFrozen(latency, now)) return latency
+  now: number,
+): Pending | undefined {
   const before = latency.pending
-  const pending = { kind, value, count: (before?.count ?? 0) + 1, before }
-  if (pending.count < pendingMax) return { pending, baselines: latency.baselines }
-  return { pending: undefined, baselines: learned(latency, pending, now) }
+  if (latency.slowSince !== undefined || isFrozen(latency, now)) return before
+  return { kind, value, count: (before?.count ?? 0) + 1, before }
 }
 
 /** The baseline learns nothing of a slowdown until that is the usual time of the model. */
@@ -205,15 +215,20 @@ function isSlowNow({ recent }: LatencyState, now: number): boolean {
 }
 
 function countSince(
-  recent: readonly RecentSample[],
+  recent: RecentSample | undefined,
   from: number,
 ): { readonly total: number; readonly slow: number } {
-  const counted = recent.filter(({ at }) => at >= from)
-  return { total: counted.length, slow: countSlow(counted) }
-}
-
-function countSlow(samples: readonly RecentSample[]): number {
-  return samples.filter(({ isSlow }) => isSlow).length
+  let total = 0
+  let slow = 0
+  let sample = recent
+  for (let seen = 0; sample !== undefined && seen < sampleCount; seen++) {
+    if (sample.at >= from) {
+      total++
+      if (sample.isSlow) slow++
+    }
+    sample = sample.before
+  }
+  return { total, slow }
 }
 
 export type Comparison = 'better' | 'worse' | 'unknown'
@@ -241,8 +256,8 @@ export function enterSlow(latency: LatencyState, now: number): LatencyState {
 /** When the demotion may end: after some time, once its last samples are fast. */
 export function mayLeaveSlow({ slowSince, recent }: LatencyState, now: number): boolean {
   if (slowSince === undefined || now - slowSince < slowMinMs) return false
-  const isKnown = recent.length >= windowSamplesMin
-  return isKnown && countSlow(recent) <= recent.length * returnSlowShareMax
+  const { total, slow } = countSince(recent, slowSince)
+  return total >= windowSamplesMin && slow <= total * returnSlowShareMax
 }
 
 /** Keeps the baselines and forgets recent samples: times of an outage measure nothing. */
@@ -250,7 +265,7 @@ export function forgetRecent(latency: LatencyState): LatencyState {
   return {
     ...latency,
     slowSince: undefined,
-    recent: [],
+    recent: undefined,
     pending: undefined,
     suspectedSince: undefined,
   }

@@ -265,7 +265,7 @@ export class World {
             facts: book,
             accountId: keyId,
             conversation: keyId,
-            tried,
+            tried: [...tried],
             now: this.clock.monotonic(),
           })
     if (channel === undefined) {
@@ -310,7 +310,7 @@ export class World {
     const isHard = played.outcome === 'hard'
     const { tried } = exchange
     const now = this.clock.monotonic()
-    const options = { facts: book, accountId: keyId, conversation: keyId, tried, now }
+    const options = { facts: book, accountId: keyId, conversation: keyId, tried: [...tried], now }
     if (isHard && failed !== undefined) book.retract(failed, keyId)
     const isSuspect =
       isHard && (failed !== undefined || isClosedToAccount(this.snapshot, model, options))
