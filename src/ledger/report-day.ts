@@ -97,9 +97,9 @@ export function noReport(): ReportSums {
   return { ...nothing }
 }
 
-/** Returns the sums in the order of the columns: counts, then amounts. */
+/** Returns the sums in the order of the columns: counts, then amounts. So `noReport` has made them. */
 export function reportValues(sums: Readonly<ReportSums>): (number | Picos)[] {
-  return [...reportCountColumns, ...reportAmountColumns].map((column) => sums[column])
+  return Object.values(sums)
 }
 
 /** `refundedPicos`: the refunded part of the charge. */
@@ -121,14 +121,13 @@ export function addExchange(
   sums.prompt_tokens += tokens.prompt
   const bucket = firstEventColumns[firstEventBucket(exchange.firstEventMs) ?? -1]
   if (bucket !== undefined) sums[bucket]++
-  const add = (column: (typeof reportAmountColumns)[number], amount: Picos): void => {
-    sums[column] = addPicos(sums[column], amount)
-  }
-  add('revenue_picos', amountPicos)
-  add('own_cost_picos', exchange.ownCostPicos)
-  add('lost_cost_picos', exchange.operatorCostPicos)
-  add('refunded_picos', refundedPicos)
-  if (!isOwnCostKnown) add('unknown_cost_revenue_picos', subtractPicos(amountPicos, refundedPicos))
+  sums.revenue_picos = addPicos(sums.revenue_picos, amountPicos)
+  sums.own_cost_picos = addPicos(sums.own_cost_picos, exchange.ownCostPicos)
+  sums.lost_cost_picos = addPicos(sums.lost_cost_picos, exchange.operatorCostPicos)
+  sums.refunded_picos = addPicos(sums.refunded_picos, refundedPicos)
+  if (isOwnCostKnown) return
+  const netPicos = subtractPicos(amountPicos, refundedPicos)
+  sums.unknown_cost_revenue_picos = addPicos(sums.unknown_cost_revenue_picos, netPicos)
 }
 
 /** Returns what an account is shown of them. */

@@ -64,7 +64,7 @@ describe('the log of a SQLite store', () => {
   function commit(megabytes: number): void {
     for (let count = 0; count < megabytes; count++) {
       writer.transact(() => writer.all('INSERT INTO note VALUES ($1)', [megabyte]))
-      checkpoints.afterCommit()
+      checkpoints.afterCommit(1)
     }
   }
 
@@ -161,7 +161,7 @@ describe('the log of a SQLite store', () => {
   it('causes no failure when it cannot be moved', () => {
     commit(1)
     writer.close()
-    assert.doesNotThrow(() => checkpoints.afterCommit())
+    assert.doesNotThrow(() => checkpoints.afterCommit(1))
   })
 })
 

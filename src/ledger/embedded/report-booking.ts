@@ -3,7 +3,7 @@
  * each month, model and key, and the tokens of the last minute. Works inside the batch's transaction.
  * Invariant: one statement for each row of a table and batch, however many exchanges add to it.
  */
-import { utcDay, utcMonth } from '../../base/clock.ts'
+import { utcDay } from '../../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { SqliteConnection, Statement } from '../../storage/sqlite/connection.ts'
 import { indexOf, type EndedExchange } from '../exchange-row.ts'
@@ -21,17 +21,18 @@ import { addUsage, isUsed, totalMonth, type UsageSums } from '../usage.ts'
 import { dayNumber } from './account-state.ts'
 
 interface ReportRow {
+  readonly day: string
   readonly accountId: string
   readonly keyId: string
   readonly model: string
   readonly channel: string
-  readonly atMs: number
   readonly sums: ReportSums
 }
 
-/** What a model or a key has used in a month. */
+/** What a model or a key has used in a month, and so since ever. */
 interface MonthRow {
-  readonly key: readonly string[]
+  /** The account, the month, and the model or the key. */
+  readonly key: readonly [accountId: string, month: string, of: string]
   readonly usage: UsageSums
 }
 
@@ -42,6 +43,8 @@ interface SecondRow {
   tokens: number
 }
 
+/** Of a day's text: its month. */
+const monthLength = 'YYYY-MM'.length
 /** Older rows count toward no limit of tokens per minute. */
 const keptSeconds = 120
 
@@ -53,16 +56,18 @@ export class ReportBooking {
   readonly #pruneSeconds: Statement
   readonly #reports = new Map<string, ReportRow>()
   readonly #seconds = new Map<string, SecondRow>()
+  /** Most exchanges end on the day of the one before. */
+  #lastDay = { number: Number.NaN, text: '' }
 
   constructor(connection: SqliteConnection) {
     this.#addToReport = connection.prepare(
       addSql('report_day', reportKeyColumns, [...reportCountColumns, ...reportAmountColumns]),
     )
     this.#addToMonth = connection.prepare(
-      addSql('usage_month', ['account_id', 'month', 'model'], usageColumns),
+      addSql('usage_month', ['account_id', 'month', 'model'], usageColumns, totalMonthAt),
     )
     this.#addToKey = connection.prepare(
-      addSql('usage_key_month', ['account_id', 'key_id', 'month'], ['cost_picos']),
+      addSql('usage_key_month', ['account_id', 'month', 'key_id'], ['cost_picos'], totalMonthAt),
     )
     this.#addToSecond = connection.prepare(addToSecondSql)
     this.#pruneSeconds = connection.prepare(pruneSecondsSql)
@@ -99,17 +104,15 @@ export class ReportBooking {
     const months = new Map<string, MonthRow>()
     const keys = new Map<string, MonthRow>()
     const charged = new Map<string, Picos>()
-    for (const { accountId, keyId, model, channel, atMs, sums } of this.#reports.values()) {
-      const key = [utcDay(atMs), accountId, keyId, model, channel]
-      this.#addToReport.run(...key, ...reportValues(sums))
+    for (const { day, accountId, keyId, model, channel, sums } of this.#reports.values()) {
+      this.#addToReport.run(day, accountId, keyId, model, channel, ...reportValues(sums))
       const usage = usageOf(sums)
       const { costPicos } = usage
-      for (const month of [utcMonth(atMs), totalMonth]) {
-        if (isUsed(usage)) addToMonth(months, [accountId, month, model], usage)
-        if (costPicos > 0n) addToMonth(keys, [accountId, keyId, month], usage)
-      }
-      if (costPicos > 0n)
-        charged.set(accountId, addPicos(charged.get(accountId) ?? zeroPicos, costPicos))
+      const month = day.slice(0, monthLength)
+      if (isUsed(usage)) addToMonth(months, [accountId, month, model], usage)
+      if (costPicos === 0n) continue
+      addToMonth(keys, [accountId, month, keyId], usage)
+      charged.set(accountId, addPicos(charged.get(accountId) ?? zeroPicos, costPicos))
     }
     for (const { key, usage } of months.values())
       this.#addToMonth.run(...key, ...usageValues(usage))
@@ -126,13 +129,20 @@ export class ReportBooking {
     const model = row[indexOf.model]
     const channel = row[indexOf.channel] ?? ''
     const atMs = row[indexOf.endedAtMs]
-    const name = `${dayNumber(atMs)}\0${accountId}\0${keyId}\0${model}\0${channel}`
+    const day = this.#dayOf(atMs)
+    const name = `${day}\0${accountId}\0${keyId}\0${model}\0${channel}`
     let report = this.#reports.get(name)
     if (report === undefined) {
-      report = { accountId, keyId, model, channel, atMs, sums: noReport() }
+      report = { day, accountId, keyId, model, channel, sums: noReport() }
       this.#reports.set(name, report)
     }
     return report
+  }
+
+  #dayOf(atMs: number): string {
+    const number = dayNumber(atMs)
+    if (number !== this.#lastDay.number) this.#lastDay = { number, text: utcDay(atMs) }
+    return this.#lastDay.text
   }
 
   #addTokens(added: SecondRow): void {
@@ -143,8 +153,8 @@ export class ReportBooking {
   }
 }
 
-function addToMonth(months: Map<string, MonthRow>, key: readonly string[], added: UsageSums): void {
-  const name = key.join('\0')
+function addToMonth(months: Map<string, MonthRow>, key: MonthRow['key'], added: UsageSums): void {
+  const name = `${key[0]}\0${key[1]}\0${key[2]}`
   const known = months.get(name)
   if (known === undefined) months.set(name, { key, usage: { ...added } })
   else addUsage(known.usage, added)
@@ -157,11 +167,22 @@ function usageValues(usage: UsageSums): (number | Picos)[] {
   return [requests, inputTokens, outputTokens, cacheTokens, costPicos]
 }
 
-function addSql(table: string, keys: readonly string[], sums: readonly string[]): string {
+/** The place of the month in a key: a second row has `total` there, and the same sums are added to it. */
+const totalMonthAt = 1
+
+function addSql(
+  table: string,
+  keys: readonly string[],
+  sums: readonly string[],
+  totalAt?: number,
+): string {
   const columns = [...keys, ...sums]
   const additions = sums.map((column) => `${column} = ${column} + excluded.${column}`)
+  const places = columns.map((_, index) => `$${index + 1}`)
+  const rows = [places]
+  if (totalAt !== undefined) rows.push(places.with(totalAt, `'${totalMonth}'`))
   return `INSERT INTO ${table} (${columns.join(', ')})
-    VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})
+    VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}
     ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${additions.join(', ')}`
 }
 

@@ -33,7 +33,10 @@ answerQuestions((question: WriterQuestion) => {
   if (question.kind === 'close') return close(question)
   const answer = writer.handle(question)
   // Behind the answer: no durable charge waits for a checkpoint.
-  if (question.kind === 'settle') queueMicrotask(() => checkpoints.afterCommit())
+  if (question.kind === 'settle') {
+    const { length } = question.exchanges
+    queueMicrotask(() => checkpoints.afterCommit(length))
+  }
   return answer
 })
 

@@ -53,8 +53,13 @@ export class SqliteConnection {
   /** Least recently used first, because a Map keeps the order of insertion. */
   readonly #statements = new Map<string, Statement>()
 
+  readonly #begin: Statement
+  readonly #commit: Statement
+
   constructor(database: DatabaseSync) {
     this.#database = database
+    this.#begin = this.prepare('BEGIN IMMEDIATE')
+    this.#commit = this.prepare('COMMIT')
   }
 
   /** Compiles without caching; for statements that live as long as their owner. */
@@ -77,10 +82,10 @@ export class SqliteConnection {
 
   /** Runs `work` in one write transaction: durable when this returns, undone when it throws. */
   transact<Result>(work: () => Result): Result {
-    this.#cached('BEGIN IMMEDIATE').run()
+    this.#begin.run()
     try {
       const result = work()
-      this.#cached('COMMIT').run()
+      this.#commit.run()
       return result
     } catch (error) {
       this.rollBack()
