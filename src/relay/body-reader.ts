@@ -15,6 +15,7 @@ import type {
   RequestFault,
 } from '../formats/format.ts'
 import { TooManySteps } from '../formats/json-tokens.ts'
+import { BodyMemory } from './body-memory.ts'
 import type { BodyAnswer, BodyQuestion } from './body-thread.ts'
 
 /** Parsed on the event loop up to this size: that takes less than 5 ms, whatever its shape. */
@@ -39,6 +40,8 @@ interface ReadBody {
 }
 
 export interface BodyReader {
+  /** Of the bodies that it reads. */
+  readonly memory: BodyMemory
   /** Undefined where a large body cannot be parsed now. Its `bytes` must not be used any more. */
   read(body: UnreadBody): ReadBody | Promise<ReadBody | undefined>
   close(): Promise<void>
@@ -76,6 +79,7 @@ export function createBodyReader({
   }
 
   return {
+    memory: new BodyMemory(clock),
     read(body) {
       const { bytes, operation, options } = body
       if (bytes.length <= smallBodyBytesMax)

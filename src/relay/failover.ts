@@ -261,7 +261,13 @@ async function tryLease(
     const { method } = operation
     const outcome = makeAttempt(
       attempt,
-      { method, path: reach.path, headers: reach.headers, body },
+      {
+        method,
+        path: reach.path,
+        headers: reach.headers,
+        body,
+        onBodyUnused: admitted.body.lend(),
+      },
       services,
     )
     services.onTracePoint?.('attempt_sent', exchangeId)

@@ -50,6 +50,7 @@ export async function prepare(
   const reading = await readBody(request.body, {
     ...limits,
     reserve: (bytes) => room.reserve(bytes),
+    allocate: (bytes) => services.bodies.memory.take(bytes),
   })
   switch (reading.kind) {
     case 'too_large':
@@ -132,7 +133,7 @@ async function understand(
     prices,
     otherPrices,
     outputLimits: findLimits({ facts, model, operation }, channels, services.counts),
-    body: new RequestBody(bytes, unread.room),
+    body: new RequestBody(bytes, unread.room, services.bodies.memory),
     facts,
   }
 }

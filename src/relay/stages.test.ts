@@ -1,6 +1,8 @@
 /** A request's body can be read until it is released; its size stays known. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ManualClock } from '../../test/support/manual-clock.ts'
+import { BodyMemory } from './body-memory.ts'
 import { RequestBody } from './stages.ts'
 
 test('a request body gives its bytes until it is released, and its size also afterwards', () => {
@@ -14,4 +16,20 @@ test('a request body gives its bytes until it is released, and its size also aft
   assert.ok(freeCount > 0)
   assert.throws(() => body.bytes, { name: 'InvariantError' })
   assert.equal(body.byteLength, 13)
+})
+
+test('its memory comes back when it is released and no connection reads it any more', () => {
+  const room = { reserve: () => undefined, free: () => undefined }
+  for (const order of ['release first', 'release between', 'release last']) {
+    const memory = new BodyMemory(new ManualClock())
+    const body = new RequestBody(memory.take(200_000), room, memory)
+    const steps = [body.lend(), body.lend()]
+    const at = ['release first', 'release between', 'release last'].indexOf(order)
+    steps.splice(at, 0, () => body.release())
+    for (const step of steps) {
+      assert.equal(memory.idleBytes, 0, order)
+      step()
+    }
+    assert.ok(memory.idleBytes >= 200_000, order)
+  }
 })

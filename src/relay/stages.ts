@@ -34,6 +34,7 @@ import type { TokenCounter } from '../metering/token-counter.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import type { ExchangeTrace, Traces } from '../telemetry/traces.ts'
 import type { AnswerReader } from './answer-reader.ts'
+import type { BodyMemory } from './body-memory.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { RecordedAddress } from './client-facts.ts'
 
@@ -190,11 +191,16 @@ export class RequestBody {
   readonly byteLength: number
   #bytes: Buffer | undefined
   readonly #room: BodyRoom
+  readonly #memory: BodyMemory | undefined
+  /** Connections that may read the bytes, and this object itself until it is released. */
+  #readerCount = 1
 
-  constructor(bytes: Buffer, room: BodyRoom) {
+  /** `memory`: gets the bytes back where they are of it. */
+  constructor(bytes: Buffer, room: BodyRoom, memory?: BodyMemory) {
     this.byteLength = bytes.length
     this.#bytes = bytes
     this.#room = room
+    this.#memory = memory
   }
 
   get bytes(): Buffer {
@@ -202,9 +208,27 @@ export class RequestBody {
     return this.#bytes
   }
 
+  /**
+   * Called for each connection that gets the bytes. Returns a function that the connection calls once, when
+   * it does not read them any more: a vendor may answer before it has read the request.
+   */
+  lend(): () => void {
+    const { bytes } = this
+    this.#readerCount++
+    return () => this.#unread(bytes)
+  }
+
   /** Frees the bytes. Idempotent. */
   release(): void {
+    const bytes = this.#bytes
+    if (bytes === undefined) return
     this.#bytes = undefined
+    this.#unread(bytes)
     this.#room.free()
+  }
+
+  #unread(bytes: Buffer): void {
+    this.#readerCount--
+    if (this.#readerCount === 0) this.#memory?.giveBack(bytes)
   }
 }

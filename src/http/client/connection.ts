@@ -24,6 +24,7 @@ import { isStaleConnection, type FailureKind } from './upstream.ts'
 export interface WrittenRequest {
   readonly head: string
   readonly body: Buffer | readonly Buffer[] | undefined
+  readonly onBodyUnused: (() => void) | undefined
 }
 
 /** Opens a connection without TLS, as `connect` of `node:net` does. */
@@ -139,8 +140,9 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#roundTrip = undefined
+    this.#waiting?.onBodyUnused?.()
     this.#waiting = undefined
-    this.#unwritten = []
+    this.#unwritten.length = 0
     this.#pool.remove(this)
     this.#parts.watchdog.unwatch(this)
     this.#tunnel?.close()
@@ -248,7 +250,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     const request = this.#waiting
     if (request === undefined) return
     this.#waiting = undefined
-    const { head, body } = request
+    const { head, body, onBodyUnused } = request
     const socket = this.#opened()
     const pieces = piecesOf(body)
     const length = head.length + bytesOf(pieces)
@@ -259,11 +261,12 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
       let at = joined.write(head, 'latin1')
       for (const piece of pieces) at += piece.copy(joined, at)
       socket.write(joined)
+      onBodyUnused?.()
     } else {
       this.#unwritten = pieces.flatMap(slicesOf)
       socket.cork()
       socket.write(head, 'latin1')
-      this.#writeSlice()
+      writeSlices(socket, this.#unwritten, onBodyUnused)
       socket.uncork()
     }
   }
@@ -273,18 +276,6 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     const socket = this.#socket
     invariant(socket !== undefined, 'the connection is open')
     return socket
-  }
-
-  #writeSlice(): void {
-    const slice = this.#unwritten.shift()
-    if (slice === undefined) return
-    const socket = this.#opened()
-    if (this.#unwritten.length === 0) socket.write(slice)
-    else
-      socket.write(slice, (error) => {
-        // A lost connection reports itself.
-        if (!error) this.#writeSlice()
-      })
   }
 
   #onRead(bytes: Buffer, length: number): void {
@@ -381,11 +372,24 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   }
 }
 
+/**
+ * Writes each slice when the socket has taken the one before, as far as they are not dropped meanwhile. Until
+ * a write calls back the system may read its memory, also where the socket is destroyed.
+ */
+function writeSlices(socket: Socket, slices: Buffer[], onUnused: (() => void) | undefined): void {
+  const slice = slices.shift()
+  if (slice === undefined) return onUnused?.()
+  socket.write(slice, (error) => {
+    // A lost connection reports itself.
+    if (error) slices.length = 0
+    writeSlices(socket, slices, onUnused)
+  })
+}
+
 function slicesOf(piece: Buffer): Buffer[] {
-  const slices: Buffer[] = []
-  for (let at = 0; at < piece.length; at += sliceBytesMax)
-    slices.push(piece.subarray(at, at + sliceBytesMax))
-  return slices
+  const count = Math.ceil(piece.length / sliceBytesMax)
+  const places = Array.from({ length: count }, (_, index) => index * sliceBytesMax)
+  return places.map((at) => piece.subarray(at, at + sliceBytesMax))
 }
 
 /**

@@ -339,6 +339,98 @@ describe('a round trip', () => {
   })
 })
 
+/** A socket whose writes are under way until the test ends them, as those of a vendor that does not read. */
+class SlowSocket extends Socket {
+  readonly writes: { readonly bytes: number; readonly end: (error?: Error) => void }[] = []
+
+  override _write(piece: Buffer, _: BufferEncoding, end: (error?: Error | null) => void): void {
+    this.writes.push({ bytes: piece.length, end })
+  }
+
+  override _writev(
+    pieces: { chunk: Buffer; encoding: BufferEncoding }[],
+    end: (error?: Error | null) => void,
+  ): void {
+    this.writes.push({ bytes: pieces.reduce((sum, { chunk }) => sum + chunk.length, 0), end })
+  }
+}
+
+describe('the memory of a body', () => {
+  /** Sends a body on a slow socket; `unused` counts the calls that say that its memory is not read. */
+  async function sendSlowly(bytes: number) {
+    const socket = new SlowSocket()
+    let unused = 0
+    const upstream = open({ openSocket: () => socket })
+    const body = Buffer.alloc(bytes, 'a')
+    const request = { ...post, body, onBodyUnused: () => void unused++ }
+    const sent = send(upstream, { target: { name: 'x', url: 'http://127.0.0.1:1' } }, request)
+    setImmediate(() => socket.emit('connect'))
+    await settle()
+    return { socket, unused: () => unused, ...sent }
+  }
+
+  it('is used until the last write of it has ended', async () => {
+    const { socket, unused } = await sendSlowly(1_000_000)
+    let bytes = 0
+    for (let index = 0; index < 4; index++) {
+      assert.equal(unused(), 0)
+      bytes += socket.writes[index]?.bytes ?? 0
+      socket.writes[index]?.end()
+      await settle()
+    }
+    assert.ok(bytes > 1_000_000)
+    assert.equal(socket.writes.length, 4)
+    assert.equal(unused(), 1)
+  })
+
+  for (const error of [undefined, failedWith('ECANCELED')])
+    it(`is used by a write under way after the exchange was given up; it ends with ${error?.message ?? 'success'}`, async () => {
+      for (const ended of [0, 1, 3]) {
+        const { socket, call, unused } = await sendSlowly(1_000_000)
+        for (let index = 0; index < ended; index++) {
+          socket.writes[index]?.end()
+          await settle()
+        }
+        call.abort()
+        await settle()
+        assert.ok(socket.destroyed)
+        assert.equal(unused(), 0)
+        socket.writes[ended]?.end(error)
+        await settle()
+        assert.equal(unused(), 1)
+        assert.equal(socket.writes.length, ended + 1)
+      }
+    })
+
+  it('is used by a write under way when the connection is lost', async () => {
+    const { socket, recorder, unused } = await sendSlowly(1_000_000)
+    socket.destroy(failedWith('ECONNRESET'))
+    assert.equal((await recorder.failed()).kind, 'reset')
+    assert.equal(unused(), 0)
+    socket.writes[0]?.end()
+    await settle()
+    assert.equal(unused(), 1)
+  })
+
+  it('is not used where it was copied or not sent', async () => {
+    const copied = await sendSlowly(1_000)
+    assert.equal(copied.unused(), 1)
+    let unused = 0
+    const request = { ...post, onBodyUnused: () => void unused++ }
+    const unsent = send(open(), { target: { name: 'x', url: 'ftp://127.0.0.1' } }, request)
+    await unsent.recorder.failed()
+    assert.equal(unused, 1)
+    const openSocket = (): Socket => new SlowSocket()
+    const waiting = send(
+      open({ openSocket }),
+      { target: { name: 'x', url: 'http://127.0.0.1:1' } },
+      request,
+    )
+    waiting.call.abort()
+    assert.equal(unused, 2)
+  })
+})
+
 describe('connections', () => {
   it('are used again, one exchange at a time', async () => {
     const vendor = await startVendor((socket) => socket.write(ok('x')))

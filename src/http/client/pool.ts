@@ -78,7 +78,10 @@ export class UpstreamPools implements Upstream {
   send(target: UpstreamTarget, request: UpstreamRequest, receiver: UpstreamReceiver): UpstreamCall {
     const roundTrip = new RoundTrip(receiver)
     const failure = this.#begin(roundTrip, target, request)
-    if (failure !== undefined) roundTrip.failUnsent(failure)
+    if (failure !== undefined) {
+      request.onBodyUnused?.()
+      roundTrip.failUnsent(failure)
+    }
     return roundTrip
   }
 
@@ -125,7 +128,7 @@ export class UpstreamPools implements Upstream {
     if (this.#isClosed) return 'aborted'
     const pool = this.#findPool(target)
     if (pool === undefined) return 'connect'
-    const { method, body } = request
+    const { method, body, onBodyUnused } = request
     const head = requestHead({
       method,
       target: pool.basePath + request.path,
@@ -139,7 +142,7 @@ export class UpstreamPools implements Upstream {
       this.#parts.onShortage('open_files')
       return 'shortage'
     }
-    connection.send(roundTrip, { head, body })
+    connection.send(roundTrip, { head, body, onBodyUnused })
     return undefined
   }
 

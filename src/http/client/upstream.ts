@@ -31,6 +31,8 @@ export interface UpstreamRequest {
   readonly headers: string[]
   /** Pieces are sent one behind the other. */
   readonly body: Buffer | readonly Buffer[] | undefined
+  /** Called once, however the exchange ends, when nothing here reads the body's memory any more. */
+  readonly onBodyUnused?: (() => void) | undefined
 }
 
 export interface UpstreamCall {

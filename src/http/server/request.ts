@@ -201,6 +201,8 @@ export interface BodyLimits {
   readonly clock: Clock
   /** Takes room for more bytes of a body whose length was not announced, or refuses it. */
   readonly reserve?: (bytes: number) => Refusal | undefined
+  /** Returns memory for a body of this size. */
+  readonly allocate?: (bytes: number) => Buffer
 }
 
 export type BodyReading =
@@ -346,12 +348,12 @@ class BodyReader implements BodyReceiver {
    * doubling keeps the copying linear, however small the chunks are.
    */
   #grow(neededBytes: number): Refusal | undefined {
-    const { bytesMax, reserve } = this.#parts.limits
+    const { bytesMax, reserve, allocate } = this.#parts.limits
     const doubled = Math.max(neededBytes, firstBytes, this.#buffer.length * 2)
     const size = this.#body.announcedBytes ?? Math.min(bytesMax, doubled)
     const refusal = this.#body.announcedBytes === undefined ? reserve?.(size) : undefined
     if (refusal !== undefined) return refusal
-    const grown = Buffer.allocUnsafeSlow(size)
+    const grown = allocate?.(size) ?? Buffer.allocUnsafeSlow(size)
     this.#buffer.copy(grown, 0, 0, this.#length)
     this.#buffer = grown
     return undefined
