@@ -50,9 +50,21 @@ export function isNameList(name: string): boolean {
   return nameLists.has(name)
 }
 
-/** A text under this name identifies what it stands for, however long it is. */
-export function isExactName(name: string): boolean {
-  return name === 'encrypted_content'
+/**
+ * How much of a long text is read: its length only, also its beginning, or all of it, which identifies what
+ * it stands for.
+ */
+export type ReadPart = 'length' | 'beginning' | 'whole'
+
+const readParts = new Map<string, ReadPart>([
+  ['encrypted_content', 'whole'],
+  ...['arguments', 'content', 'instructions', 'output', 'system', 'text', 'thinking'].map(
+    (name) => [name, 'length'] as const,
+  ),
+])
+
+export function readPartOf(name: string): ReadPart {
+  return readParts.get(name) ?? 'beginning'
 }
 
 export function isTextName(name: string): boolean {

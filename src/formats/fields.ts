@@ -54,8 +54,8 @@ export interface RequestRules {
   /** Undefined for a request for text and nothing else. */
   findBillableFeatures(body: JsonObject): RequestExtras | undefined
   findService(body: JsonObject): RequestedService | undefined
-  /** How a body asks for a cache write of the longer lifetime. Absent = it cannot. */
-  readonly longCacheWrite?: RegExp
+  /** By which `ttl` a body asks for a cache write of the longer lifetime. Absent = it cannot. */
+  readonly longLifetime?: string
 }
 
 /** What a request names of earlier answers, and whether its own answer is kept. */
@@ -326,14 +326,6 @@ export function asksCompaction(body: JsonObject): boolean {
   const given = body['context_management']
   const edits = asArray(given) ?? asArray(asObject(given)?.['edits']) ?? []
   return edits.some((edit) => asText(asObject(edit)?.['type'])?.startsWith('compact') === true)
-}
-
-/** Replaces escapes of ASCII characters, so that a name is found however it is spelled. */
-export function withoutEscapes(text: string): string {
-  if (!text.includes('\\u00')) return text
-  return text.replace(/\\u00([3-7][\da-f])/gi, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
 }
 
 function isCount(value: unknown, min = 1): value is number {

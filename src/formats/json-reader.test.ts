@@ -4,17 +4,18 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { isFieldName } from './field-names.ts'
-import { asArray, asObject } from './json.ts'
+import { asArray, asObject, asText } from './json.ts'
 import {
   elementsMax,
   nestingDepthMax,
   readJson,
   TextLength,
   type JsonReading,
+  type Wanted,
 } from './json-reader.ts'
 import { TooManySteps } from './json-tokens.ts'
 
-const wanted = new Set(['model', 'n'])
+const wanted: Wanted = { fields: new Set(['model', 'n']), longLifetime: '1h' }
 
 function read(text: string, names = wanted): JsonReading {
   const bytes = Buffer.from(text)
@@ -46,7 +47,7 @@ test('finds a second member of the same name in any spelling', () => {
 })
 
 test('finds a name in another letter case in any spelling, and U+0000 in a name', () => {
-  const names = new Set(['system', 'n', 'tokens_k', 'thinking'])
+  const names = { fields: new Set(['system', 'n', 'tokens_k', 'thinking']) }
   const otherCase = (name: string): string | undefined =>
     mustRead(`{"x":{"${name}":1},"n":2,"${name}":3}`, names).members.otherCase
   for (const name of ['SYSTEM', 'System', '\u017fy\u017ftem', 'sy\\u017ftem', '\\u0053ystem'])
@@ -199,7 +200,7 @@ test('reads long and short strings as JSON.parse, and finds what ends them too e
   }
 })
 
-test('of a long text with escapes the beginning and the length are right', () => {
+test('of a long text with escapes as much is right as rules read', () => {
   const part = fc.constantFrom(
     'a',
     'é',
@@ -216,6 +217,7 @@ test('of a long text with escapes the beginning and the length are right', () =>
     fc.property(text, text, fc.boolean(), (first, last, slashes) => {
       const whole = `${first}${'y'.repeat(600)}${last}`
       const json = JSON.stringify({
+        url: whole,
         text: whole,
         encrypted_content: whole,
         content: [{ text: first }],
@@ -225,13 +227,43 @@ test('of a long text with escapes the beginning and the length are right', () =>
       const exact = asObject(JSON.parse(latin1)) ?? {}
       const reading = readJson(bytes, latin1, wanted)
       assert.ok(reading.kind === 'value')
-      const { text: kept, ...others } = asObject(reading.value) ?? {}
-      const given = String(exact['text'])
-      assert.ok(typeof kept === 'string')
-      assert.equal(kept.length, given.length)
-      assert.equal(kept.slice(0, 500), given.slice(0, 500).slice(0, kept.length))
-      assert.equal(others['encrypted_content'], given)
+      const kept = asObject(reading.value) ?? {}
+      const given = String(exact['url'])
+      for (const name of ['url', 'text', 'encrypted_content'])
+        assert.equal(asText(kept[name])?.length, given.length, name)
+      assert.equal(asText(kept['url'])?.slice(0, 500), given.slice(0, 500))
+      assert.equal(kept['encrypted_content'], given)
     }),
+  )
+})
+
+test('finds a member that asks for a cache write, at any place and in any spelling', () => {
+  const spelled = (word: string): fc.Arbitrary<string> =>
+    fc
+      .array(fc.boolean(), { minLength: word.length, maxLength: word.length })
+      .map((isEscaped) =>
+        word.replace(/./g, (letter, at: number) =>
+          isEscaped[at] === true ? `\\u00${letter.charCodeAt(0).toString(16)}` : letter,
+        ),
+      )
+  const word = fc.constantFrom('cache_control', 'ttl', 'cache_kontrol', 'TTL').chain(spelled)
+  const value = fc.constantFrom('{}', '{"x":1}', '[]', 'null', '"5m"').map((text) => [text])
+  const lifetime = fc.constantFrom('1h', '12h').chain(spelled)
+  const values = fc.oneof(
+    value,
+    lifetime.map((text) => [`"${text}"`]),
+  )
+  fc.assert(
+    fc.property(word, values, fc.constantFrom('x', 'messages'), (name, [text = ''], outer) => {
+      const json = `{"${outer}" :[{"a\\n":"\\"ttl\\":\\"1h\\"", "${name}" : ${text}}]}`
+      const decoded: unknown = JSON.parse(`"${name}"`)
+      const given: unknown = JSON.parse(text)
+      const isShort = decoded === 'cache_control' && asObject(given) !== undefined
+      const isLong = decoded === 'ttl' && given === '1h'
+      const expected = isLong ? 'long' : isShort ? 'short' : undefined
+      assert.equal(mustRead(json).members.cacheWrite, expected, json)
+    }),
+    { numRuns: 500 },
   )
 })
 

@@ -8,19 +8,20 @@
  *
  * A counted value is replaced by its length (`TextLength`), all texts of a list by one. A container
  * that would be empty then is still an object, and an array that had elements still has one. Of a long text
- * with escapes only the beginning and the length are right, unless a rule reads all of it.
+ * with escapes only as much is right as rules read.
  */
 import {
   foldName,
-  isExactName,
   isFieldName,
   isNameList,
   isTextName,
   plainFieldName,
+  readPartOf,
+  type ReadPart,
 } from './field-names.ts'
 import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
-import { isDigit, JsonTokens, NotJson, type InvalidJson } from './json-tokens.ts'
+import { decode, isDigit, JsonTokens, NotJson, type InvalidJson } from './json-tokens.ts'
 import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from './scan.ts'
 
 export const nestingDepthMax = 512
@@ -48,10 +49,8 @@ export interface Members {
   readonly firstMember: number
   /** A name contains U+0000, where some readers would end it. */
   readonly hasNulName: boolean
-  /** A member at any place is called `ttl`, without an escape. */
-  readonly namesTtl: boolean
-  /** A short text has an escape: names and words may be spelled with escapes. */
-  readonly hasShortEscape: boolean
+  /** Members at any place ask the vendor to keep the beginning of the prompt: for long, or as it usually does. */
+  readonly cacheWrite: 'long' | 'short' | undefined
   /** A kept name that an element of the top-level `input` has twice, or in another letter case. */
   readonly doubtful: string | undefined
 }
@@ -68,6 +67,14 @@ export type JsonReading =
   | { readonly kind: 'too_many_elements' }
   | InvalidJson
 
+/** What is read beside the values. */
+export interface Wanted {
+  /** Names of members of the outermost object. */
+  readonly fields: ReadonlySet<string>
+  /** The value of a member `ttl` that asks for a cache write of the longer lifetime. Absent = there is none. */
+  readonly longLifetime?: string
+}
+
 /**
  * `text` is the same as `bytes`, one latin1 character for each. Throws TooManySteps where it
  * takes more than `stepsMax`.
@@ -75,7 +82,7 @@ export type JsonReading =
 export function readJson(
   bytes: Uint8Array,
   text: string,
-  wanted: ReadonlySet<string>,
+  wanted: Wanted,
   stepsMax = Infinity,
 ): JsonReading {
   const tokens = new JsonTokens(bytes, text, stepsMax)
@@ -106,6 +113,11 @@ const plainArray: readonly unknown[] = Object.freeze([null])
 /** The depth of the members of an object in a list in the body. */
 const elementDepth = 3
 
+/** Names that ask for a cache write with their quotes, and their longest spelling, of escapes only. */
+const ttlBytes = '"ttl"'.length
+const cacheControlBytes = '"cache_control"'.length
+const cacheWordBytesMax = 80
+
 /** An escape takes one step, a value with its name so many; a step is up to 50 ns. */
 const valueSteps = 4
 
@@ -115,25 +127,21 @@ class JsonReader implements Members {
   otherCase: string | undefined
   firstMember = 0
   hasNulName = false
-  namesTtl = false
+  cacheWrite: 'long' | 'short' | undefined
   doubtful: string | undefined
   readonly #tokens: JsonTokens
-  readonly #wanted: ReadonlySet<string>
+  readonly #wanted: Wanted
   #elementCount = 0
   /** The texts of a list are kept one by one. */
   #isNameList = false
   /** Within the top-level `input`. */
   #isInput = false
-  /** The string that is read next must be exact, whatever its length. */
-  #isExact = false
+  /** Of the string that is read next. */
+  #readPart: ReadPart = 'beginning'
 
-  constructor(tokens: JsonTokens, wanted: ReadonlySet<string>) {
+  constructor(tokens: JsonTokens, wanted: Wanted) {
     this.#tokens = tokens
     this.#wanted = wanted
-  }
-
-  get hasShortEscape(): boolean {
-    return this.#tokens.hasShortEscape
   }
 
   read(): unknown {
@@ -153,7 +161,7 @@ class JsonReader implements Members {
       const textBefore = this.#tokens.textBytes
       this.#tokens.passString()
       return isKept
-        ? this.#tokens.stringFrom(from, this.#tokens.textBytes - textBefore, this.#isExact)
+        ? this.#tokens.stringFrom(from, this.#tokens.textBytes - textBefore, this.#readPart)
         : undefined
     }
     if (code === openBrace) return this.#readObject(depth + 1, isKept)
@@ -173,20 +181,42 @@ class JsonReader implements Members {
       return emptyObject
     }
     for (;;) {
+      const nameStart = this.#tokens.at
       const name = this.#readName(depth, isKept)
+      const spelled = this.#cacheWord(nameStart, this.#tokens.at)
       this.#tokens.skipSpace()
       if (bytes[this.#tokens.at] !== colon) this.#tokens.fail()
       this.#tokens.at++
       this.#tokens.skipSpace()
+      const start = this.#tokens.at
       if (name === undefined) this.#readValue(depth, false)
       else {
         if (depth === elementDepth && this.#isInput && fields?.[name] !== undefined)
           this.doubtful ??= name
         fields = withMember(fields, name, this.#readMember(name, depth))
       }
+      if (spelled !== undefined) this.#noteCacheWrite(spelled, start)
       if (this.#closes(closeBrace)) return fields ?? emptyObject
       this.#tokens.skipSpace()
     }
+  }
+
+  /** Returns the decoded string that was passed last, where it can be a name that asks for a cache write. */
+  #cacheWord(from: number, to: number): string | undefined {
+    const length = to - from
+    const { hasEscape, text } = this.#tokens
+    if (!hasEscape && length !== ttlBytes && length !== cacheControlBytes) return undefined
+    if (!hasEscape) return text.slice(from + 1, to - 1)
+    return length <= cacheWordBytesMax ? decode(text.slice(from, to)) : undefined
+  }
+
+  /** The value of the member has been passed. */
+  #noteCacheWrite(name: string, start: number): void {
+    const { bytes, text, at } = this.#tokens
+    const first = bytes[start]
+    if (name === 'cache_control' && first === openBrace) this.cacheWrite ??= 'short'
+    if (name !== 'ttl' || first !== quote || at - start > cacheWordBytesMax) return
+    if (decode(text.slice(start, at)) === this.#wanted.longLifetime) this.cacheWrite = 'long'
   }
 
   /** Returns the name where it is kept. */
@@ -195,7 +225,6 @@ class JsonReader implements Members {
     if (this.#tokens.bytes[this.#tokens.at] !== quote) this.#tokens.fail()
     this.#tokens.passString()
     const to = this.#tokens.at - 1
-    if (to - from === 3 && this.#tokens.text.startsWith('ttl', from)) this.namesTtl = true
     if (!isKept) return undefined
     const isElement = depth === elementDepth && this.#isInput
     if ((depth === 1 || isElement) && this.#tokens.hasNul) this.hasNulName = true
@@ -205,7 +234,7 @@ class JsonReader implements Members {
     const folded = foldName(this.#tokens.text, from, to)
     if (folded === undefined || !isFieldName(folded.name)) return undefined
     if (!folded.isOtherCase) return folded.name
-    if (depth === 1 && this.#wanted.has(folded.name)) this.otherCase ??= folded.name
+    if (depth === 1 && this.#wanted.fields.has(folded.name)) this.otherCase ??= folded.name
     if (isElement) this.doubtful ??= folded.name
     return undefined
   }
@@ -217,11 +246,11 @@ class JsonReader implements Members {
     const textBefore = this.#tokens.textBytes
     const wasNameList = this.#isNameList
     this.#isNameList = isNameList(name)
-    this.#isExact = isExactName(name)
+    this.#readPart = readPartOf(name)
     const value = this.#readValue(depth, !isText)
     this.#isNameList = wasNameList
     const end = this.#tokens.at
-    if (depth === 1 && this.#wanted.has(name)) {
+    if (depth === 1 && this.#wanted.fields.has(name)) {
       if (this.spans.has(name)) this.duplicate ??= name
       else this.spans.set(name, { start, end })
     }

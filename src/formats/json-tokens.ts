@@ -2,6 +2,7 @@
  * The tokens of a JSON text, which a reader passes one by one: strings, numbers, words and space. They decide
  * exactly as JSON.parse whether the bytes are JSON, and count the bytes of texts and numbers.
  */
+import type { ReadPart } from './field-names.ts'
 import { RunEnds } from './run-ends.ts'
 import { backslash, quote } from './scan.ts'
 
@@ -33,9 +34,6 @@ const overflowDigits = 309
 
 /** So much at the beginning of a long text with escapes is decoded: longer than any name or address. */
 const exactBytes = 512
-/** Longer than any name or word, however it is spelled. */
-const shortBytes = 128
-
 /** The letters of escapes of two bytes. */
 const isShortEscape = new Uint8Array(256)
 for (const letter of '"\\/bfnrt') isShortEscape[letter.charCodeAt(0)] = 1
@@ -51,8 +49,6 @@ export class JsonTokens {
   hasEscape = false
   /** … and whether that escape was U+0000. */
   hasNul = false
-  /** A short string has an escape: names and words may be spelled with escapes. */
-  hasShortEscape = false
   /** A number overflows to infinity. */
   hasHugeNumber = false
   readonly #runEnds: RunEnds
@@ -101,15 +97,13 @@ export class JsonTokens {
     return number
   }
 
-  /**
-   * Decodes the string that was passed last; `length` is that of its value. Unless it must be exact, only the
-   * beginning of a long one is right.
-   */
-  stringFrom(from: number, length: number, isExact: boolean): string {
+  /** Decodes the string that was passed last, a long one as far as it is read; `length` is that of its value. */
+  stringFrom(from: number, length: number, part: ReadPart): string {
     const text = this.text
     if (!this.hasEscape) return text.slice(from + 1, this.at - 1)
     const exactEnd = Math.max(from + exactBytes, this.#escapeEnd)
-    if (isExact || exactEnd >= this.at - 1) return decode(text.slice(from, this.at))
+    if (part === 'whole' || exactEnd >= this.at - 1) return decode(text.slice(from, this.at))
+    if (part === 'length') return text.slice(from + 1, from + 1 + length)
     const beginning = decode(`${text.slice(from, exactEnd)}"`)
     return beginning + text.slice(exactEnd, exactEnd + length - beginning.length)
   }
@@ -130,7 +124,6 @@ export class JsonTokens {
       this.textBytes -= behind - at - 1
       at = behind
     }
-    if (this.hasEscape && at - this.at < shortBytes) this.hasShortEscape = true
     this.textBytes += at - this.at - 1
     this.at = at + 1
   }
@@ -191,7 +184,7 @@ export class JsonTokens {
 }
 
 /** `text` is a whole JSON string. */
-function decode(text: string): string {
+export function decode(text: string): string {
   return JSON.parse(text) as string
 }
 

@@ -18,7 +18,6 @@ import {
   readLimits,
   readAnswerForm,
   readStreamOptions,
-  withoutEscapes,
   type RequestRules,
 } from './fields.ts'
 import type {
@@ -29,21 +28,22 @@ import type {
   Span,
 } from './format.ts'
 import { asArray, asObject, asText, isAsked, type JsonObject } from './json.ts'
-import { elementsMax, nestingDepthMax, readJson, type Members } from './json-reader.ts'
+import { elementsMax, nestingDepthMax, readJson, type Members, type Wanted } from './json-reader.ts'
 import type { PayloadSum } from './payloads.ts'
 import { asksReasoning } from './reasoning.ts'
 import { usualBytesPerToken } from '../metering/token-estimate.ts'
 
-const streamOptionFields: ReadonlySet<string> = new Set(['include_usage'])
+const streamOptionFields: Wanted = { fields: new Set(['include_usage']) }
 
 export function peek(
   body: Buffer,
   rules: RequestRules,
   options: ReadRequestOptions,
 ): RequestFacts | RequestFault {
-  const opened = open(body, rules.fields, options.stepsMax)
+  const opened = open(body, rules, options.stepsMax)
   if (isFault(opened)) return opened
   const { fields, text, members } = opened
+  const { cacheWrite } = members
   const model = readModel(body, fields, members)
   if (isFault(model)) return model
   const outputLimits = readLimits(fields, rules, options)
@@ -70,7 +70,6 @@ export function peek(
   const service = rules.findService(fields)
   const cacheKey = asText(fields['prompt_cache_key'])
   const state = rules.findState?.(fields)
-  const cacheWrite = findCacheWrite(opened, rules)
   if (
     extras.serverTools !== undefined ||
     asksCompaction(fields) ||
@@ -131,17 +130,6 @@ function isAllText({ tokens, audioTokens, isUnbounded }: PayloadSum): boolean {
   return tokens === 0 && audioTokens === 0 && !isUnbounded
 }
 
-function findCacheWrite(
-  { text: given, members }: Opened,
-  { longCacheWrite }: RequestRules,
-): 'short' | 'long' | undefined {
-  const { hasShortEscape, namesTtl } = members
-  const text = hasShortEscape ? withoutEscapes(given) : given
-  const mayBeLong = namesTtl || hasShortEscape
-  if (mayBeLong && longCacheWrite?.test(text) === true) return 'long'
-  return /"cache_control"\s*:\s*\{/.test(text) ? 'short' : undefined
-}
-
 interface Opened {
   readonly kind: 'opened'
   readonly text: string
@@ -150,11 +138,7 @@ interface Opened {
 }
 
 /** Checks the body as a whole, before its fields. */
-function open(
-  body: Buffer,
-  wanted: ReadonlySet<string>,
-  stepsMax: number | undefined,
-): Opened | RequestFault {
+function open(body: Buffer, wanted: Wanted, stepsMax: number | undefined): Opened | RequestFault {
   if (body.length === 0) return fault('The request body is empty; it must be a JSON object.')
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     return fault('The request body must not begin with a byte order mark.')

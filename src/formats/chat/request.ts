@@ -15,7 +15,7 @@ import {
 } from '../fields.ts'
 import type { OperatorFeature, RequestExtras, RequestFacts, Span } from '../format.ts'
 import { asArray, asObject, asText, isAsked, type JsonObject } from '../json.ts'
-import { readJson } from '../json-reader.ts'
+import { readJson, type Wanted } from '../json-reader.ts'
 import { isCompressedAudio, PayloadSum } from '../payloads.ts'
 import { splice, type Edit } from '../scan.ts'
 
@@ -88,7 +88,7 @@ function isServerTool(tool: unknown): boolean {
   return type !== undefined && !clientTools.has(type)
 }
 
-const usageField: ReadonlySet<string> = new Set(['include_usage'])
+const usageField: Wanted = { fields: new Set(['include_usage']) }
 
 /** Requests the usage chunk where a stream would have none, and names the model as the channel knows it. */
 export function amendChat(

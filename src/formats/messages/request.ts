@@ -32,7 +32,7 @@ export const messagesRules: RequestRules = {
       speed: body['speed'],
       geo: body['inference_geo'],
     }),
-  longCacheWrite: /"ttl"\s*:\s*"1h"/,
+  longLifetime: '1h',
 }
 
 /** Only blocks where the vendor looks for a payload count: a long string elsewhere is text. */

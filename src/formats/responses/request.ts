@@ -10,7 +10,6 @@ import {
   requestedService,
   responsesFields,
   toolUses,
-  withoutEscapes,
   type BodyText,
   type RequestRules,
 } from '../fields.ts'
@@ -35,7 +34,7 @@ export const responsesRules: RequestRules = {
     return requestedService({ tier: tier === 'fast' ? 'priority' : tier })
   },
   // The price class of the longer lifetime of a cache write.
-  longCacheWrite: /"ttl"\s*:\s*"12h"/,
+  longLifetime: '12h',
 }
 
 /** Any of these can stand in for `input`. */
@@ -92,6 +91,13 @@ function fillsPromptWithFile({ text, spans }: BodyText): boolean {
   const span = spans.get('prompt')
   if (span === undefined) return false
   return /"file_id"\s*:\s*"/i.test(withoutEscapes(text.slice(span.start, span.end)))
+}
+
+/** Replaces escapes of ASCII characters, so that a name is found however it is spelled. */
+function withoutEscapes(text: string): string {
+  return text.replace(/\\u00([3-7][\da-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
 }
 
 /** The text of an item, also of those that earlier answers had. */
