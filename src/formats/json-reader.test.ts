@@ -145,11 +145,13 @@ const { json } = fc.letrec((tie) => ({
 test('keeps of every value what the rules read, as JSON.parse reads it', () => {
   fc.assert(
     fc.property(json, fc.constantFrom(0, 1, 3), (value, indent) => {
-      const bytes = Buffer.from(JSON.stringify(value, undefined, indent))
-      const text = bytes.toString('latin1')
-      const reading = readJson(bytes, text, wanted)
-      assert.ok(reading.kind === 'value')
-      assert.deepEqual(reading.value, kept(JSON.parse(text)))
+      for (const padding of ['', ' '.repeat(600)]) {
+        const bytes = Buffer.from(JSON.stringify(value, undefined, indent) + padding)
+        const text = bytes.toString('latin1')
+        const reading = readJson(bytes, text, wanted)
+        assert.ok(reading.kind === 'value')
+        assert.deepEqual(reading.value, kept(JSON.parse(text)))
+      }
     }),
   )
 })
@@ -173,9 +175,12 @@ test('decides on random text what is JSON exactly as JSON.parse', () => {
         // Not being JSON is the outcome looked for.
         isJson = false
       }
-      const reading = read(text)
-      assert.equal(reading.kind === 'value', isJson, text)
-      if (reading.kind === 'invalid') assert.ok(reading.at <= text.length)
+      // A longer text is scanned in another way.
+      for (const padding of ['', ' '.repeat(600)]) {
+        const reading = read(text + padding)
+        assert.equal(reading.kind === 'value', isJson, text)
+        if (reading.kind === 'invalid') assert.ok(reading.at <= text.length + padding.length)
+      }
     }),
     { numRuns: 2_000 },
   )
@@ -271,7 +276,8 @@ test('stops where more steps are needed than it may take, and else reads the sam
   const shapes: readonly [string, string, number][] = [
     ['[1]', '1', 4],
     ['[{"text":"a"}]', '{"text":"a"}', 8],
-    ['"a"', '\\n', 1],
+    ['"a"', '\\u00e9', 1],
+    ['"a"', '\\n', 0],
   ]
   for (const [form, piece, steps] of shapes) {
     const isText = form === '"a"'

@@ -49,7 +49,7 @@ export interface Members {
   readonly firstMember: number
   /** A name contains U+0000, where some readers would end it. */
   readonly hasNulName: boolean
-  /** Members at any place ask the vendor to keep the beginning of the prompt: for long, or as it usually does. */
+  /** Members at any place ask the vendor to keep the beginning of the prompt, for longer or as usual. */
   readonly cacheWrite: 'long' | 'short' | undefined
   /** A kept name that an element of the top-level `input` has twice, or in another letter case. */
   readonly doubtful: string | undefined
@@ -71,7 +71,7 @@ export type JsonReading =
 export interface Wanted {
   /** Names of members of the outermost object. */
   readonly fields: ReadonlySet<string>
-  /** The value of a member `ttl` that asks for a cache write of the longer lifetime. Absent = there is none. */
+  /** The `ttl` that asks for a cache write of the longer lifetime. Absent = there is none. */
   readonly longLifetime?: string
 }
 

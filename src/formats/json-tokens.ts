@@ -3,7 +3,7 @@
  * exactly as JSON.parse whether the bytes are JSON, and count the bytes of texts and numbers.
  */
 import type { ReadPart } from './field-names.ts'
-import { RunEnds } from './run-ends.ts'
+import { isShortEscape, RunEnds } from './run-ends.ts'
 import { backslash, quote } from './scan.ts'
 
 /** The text takes more steps than it may to be read now. */
@@ -34,10 +34,6 @@ const overflowDigits = 309
 
 /** So much at the beginning of a long text with escapes is decoded: longer than any name or address. */
 const exactBytes = 512
-/** The letters of escapes of two bytes. */
-const isShortEscape = new Uint8Array(256)
-for (const letter of '"\\/bfnrt') isShortEscape[letter.charCodeAt(0)] = 1
-
 export class JsonTokens {
   readonly bytes: Uint8Array
   readonly text: string
@@ -53,8 +49,6 @@ export class JsonTokens {
   hasHugeNumber = false
   readonly #runEnds: RunEnds
   #stepsLeft: number
-  /** In the string that was passed last: behind the last escape that begins within `exactBytes`. */
-  #escapeEnd = 0
 
   /** `text` is the same as `bytes`, one latin1 character for each. */
   constructor(bytes: Uint8Array, text: string, stepsMax: number) {
@@ -68,7 +62,7 @@ export class JsonTokens {
     throw new NotJson({ kind: 'invalid', at: Math.min(at, this.bytes.length) })
   }
 
-  /** Takes steps of those that are left; an escape is one. */
+  /** Takes steps of those that are left; an escape of more than two bytes is one. */
   step(count: number): void {
     this.#stepsLeft -= count
     if (this.#stepsLeft < 0) throw new TooManySteps()
@@ -97,35 +91,46 @@ export class JsonTokens {
     return number
   }
 
-  /** Decodes the string that was passed last, a long one as far as it is read; `length` is that of its value. */
+  /** Decodes the string that was passed last, as far as it is read; `length` is that of its value. */
   stringFrom(from: number, length: number, part: ReadPart): string {
     const text = this.text
     if (!this.hasEscape) return text.slice(from + 1, this.at - 1)
-    const exactEnd = Math.max(from + exactBytes, this.#escapeEnd)
-    if (part === 'whole' || exactEnd >= this.at - 1) return decode(text.slice(from, this.at))
+    if (part === 'whole' || this.at - from <= exactBytes) return decode(text.slice(from, this.at))
     if (part === 'length') return text.slice(from + 1, from + 1 + length)
+    const exactEnd = this.#exactEnd(from + 1)
     const beginning = decode(`${text.slice(from, exactEnd)}"`)
     return beginning + text.slice(exactEnd, exactEnd + length - beginning.length)
   }
 
   passString(): void {
     const bytes = this.bytes
+    const runEnds = this.#runEnds
+    const escapesBefore = runEnds.escapeCount
+    let escapeBytes = 0
     let at = this.at + 1
-    this.hasEscape = false
     this.hasNul = false
     for (;;) {
-      at = this.#runEnds.next(at)
+      at = runEnds.next(at)
       if (bytes[at] === quote) break
       if (bytes[at] !== backslash) this.fail(at)
-      this.hasEscape = true
       this.step(1)
       const behind = this.#passEscape(at + 1)
-      if (at - this.at < exactBytes) this.#escapeEnd = behind
-      this.textBytes -= behind - at - 1
+      escapeBytes += behind - at - 1
       at = behind
     }
-    this.textBytes += at - this.at - 1
+    escapeBytes += runEnds.escapeCount - escapesBefore
+    this.hasEscape = escapeBytes > 0
+    this.textBytes += at - this.at - 1 - escapeBytes
     this.at = at + 1
+  }
+
+  /** Returns where the beginning of a long string ends; `from` is behind its quote. It cuts no escape. */
+  #exactEnd(from: number): number {
+    let at = from
+    while (at < from + exactBytes)
+      if (this.bytes[at] !== backslash) at++
+      else at += this.bytes[at + 1] === 0x75 ? 6 : 2
+    return Math.min(at, this.at - 1)
   }
 
   #passEscape(at: number): number {

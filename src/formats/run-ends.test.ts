@@ -6,19 +6,43 @@ import * as fc from 'fast-check'
 import openWabt from 'wabt'
 import { moduleBase64, RunEnds } from './run-ends.ts'
 
-function isEnd(code: number): boolean {
-  return code === 0x22 || code === 0x5c || code < 0x20
+interface Found {
+  readonly at: number
+  /** Escapes of two bytes before it. */
+  readonly escapes: number
 }
 
-function findAll(bytes: Uint8Array): number[] {
+/** Reads on behind an escape that is found, and `gap` further where nothing between can be an escape. */
+function behind(bytes: Uint8Array, at: number, gap = 0): number {
+  const next = at + (bytes[at] === 0x5c ? 2 : 1)
+  return bytes.subarray(next, next + gap).includes(0x5c) ? next : next + gap
+}
+
+function findAll(bytes: Uint8Array, gaps: readonly number[] = [0]): Found[] {
   const ends = new RunEnds(bytes)
-  const found: number[] = []
-  for (let at = ends.next(0); at < bytes.length; at = ends.next(at + 1)) found.push(at)
-  return found
+  const found: Found[] = []
+  let at = ends.next(0)
+  for (let turn = 0; at < bytes.length; turn++) {
+    found.push({ at, escapes: ends.escapeCount })
+    at = ends.next(behind(bytes, at, gaps[turn % gaps.length]))
+  }
+  return [...found, { at: bytes.length, escapes: ends.escapeCount }]
 }
 
-function expected(bytes: Uint8Array): number[] {
-  return [...bytes.keys()].filter((at) => isEnd(bytes[at] ?? 0))
+function expected(bytes: Uint8Array, gaps: readonly number[] = [0]): Found[] {
+  const found: Found[] = []
+  let escapes = 0
+  for (let at = 0; at < bytes.length;) {
+    const code = bytes[at] ?? 0
+    if (code === 0x5c && '"\\/bfnrt'.includes(String.fromCharCode(bytes[at + 1] ?? 0))) {
+      escapes++
+      at += 2
+    } else if (code === 0x22 || code === 0x5c || code < 0x20) {
+      found.push({ at, escapes })
+      at = behind(bytes, at, gaps[(found.length - 1) % gaps.length])
+    } else at++
+  }
+  return [...found, { at: bytes.length, escapes }]
 }
 
 /** Around the length from which the module is used, and around its blocks. */
@@ -26,65 +50,53 @@ const lengths = [0, 1, 15, 16, 17, 511, 512, 513, 529, 65_535, 65_536, 65_537, 1
 
 test('finds every end in texts of any length', () => {
   for (const length of lengths) {
-    for (const fill of ['a', '"', '\\', '\n', '\xff']) {
+    for (const fill of ['a', '"', '\\', '\\n', '\\"', '\\u', 'a\\\\', '\n', '\xff']) {
       const bytes = Buffer.alloc(length, fill, 'latin1')
       assert.deepEqual(findAll(bytes), expected(bytes), `${length} times ${JSON.stringify(fill)}`)
     }
     for (const at of [0, length >> 1, length - 1].filter((one) => one >= 0 && one < length)) {
       const bytes = Buffer.alloc(length, 0x7f)
       bytes[at] = 0x1f
-      assert.deepEqual(findAll(bytes), [at], `${length}, at ${at}`)
+      assert.equal(findAll(bytes)[0]?.at, at, `${length}, at ${at}`)
     }
   }
 })
 
-test('finds the ends in random bytes, with any steps between', () => {
+test('knows every byte that can stand behind a backslash', () => {
+  for (const padding of ['', 'x'.repeat(600)])
+    for (let code = 0; code < 256; code++) {
+      const bytes = Buffer.from(`\\${String.fromCharCode(code)}"${padding}`, 'latin1')
+      assert.deepEqual(findAll(bytes), expected(bytes), String(code))
+    }
+})
+
+test('finds the ends in random bytes, with any gaps between', () => {
   const code = fc.oneof(
-    { weight: 30, arbitrary: fc.nat(255) },
-    fc.constantFrom(0x22, 0x5c, 0x1f, 0x20),
+    { weight: 20, arbitrary: fc.nat(255) },
+    fc.constantFrom(0x22, 0x5c, 0x1f, 0x20, 0x6e, 0x75),
   )
-  const steps = fc.array(fc.nat(700), { minLength: 1, maxLength: 20 })
+  const gaps = fc.array(fc.nat(700), { minLength: 1, maxLength: 20 })
   fc.assert(
-    fc.property(
-      fc.array(code, { maxLength: 2_000 }),
-      steps,
-      fc.nat(70_000),
-      (codes, strides, gap) => {
-        const bytes = Buffer.concat([
-          Buffer.from(codes),
-          Buffer.alloc(gap, 'x'),
-          Buffer.from(codes),
-        ])
-        const ends = new RunEnds(bytes)
-        for (
-          let at = 0, step = 0;
-          at < bytes.length;
-          at += 1 + (strides[step++ % strides.length] ?? 0)
-        ) {
-          const found = ends.next(at)
-          let wanted = at
-          while (wanted < bytes.length && !isEnd(bytes[wanted] ?? 0)) wanted++
-          assert.equal(found, wanted)
-        }
-      },
-    ),
-    { numRuns: 30 },
+    fc.property(fc.array(code, { maxLength: 2_000 }), gaps, fc.nat(70_000), (codes, jumps, gap) => {
+      const piece = Buffer.from(codes)
+      const bytes = Buffer.concat([piece, Buffer.alloc(gap, 'x'), piece, piece])
+      assert.deepEqual(findAll(bytes), expected(bytes))
+      assert.deepEqual(findAll(bytes, jumps), expected(bytes, jumps))
+    }),
+    { numRuns: 60 },
   )
 })
 
 test('two texts that are read in turn do not disturb each other', () => {
-  const texts = ['ab"', 'abcdefg\\'].map((piece) => Buffer.from(piece.repeat(30_000)))
-  const readers = texts.map((text) => new RunEnds(text))
-  const found = texts.map((): number[] => [])
+  const texts = ['a\\nb"', 'abcdefg\\u'].map((piece) => Buffer.from(piece.repeat(30_000)))
+  const readers = texts.map((text) => ({ text, ends: new RunEnds(text), found: [] as Found[] }))
   for (let count = 0; count < 5_000; count++)
-    for (const [index, reader] of readers.entries()) {
-      const ends = found[index] ?? []
-      ends.push(reader.next((ends.at(-1) ?? -1) + 1))
+    for (const { text, ends, found } of readers) {
+      const last = found.at(-1)
+      const at = ends.next(last === undefined ? 0 : behind(text, last.at))
+      found.push({ at, escapes: ends.escapeCount })
     }
-  assert.deepEqual(
-    found,
-    texts.map((text) => expected(text).slice(0, 5_000)),
-  )
+  for (const { text, found } of readers) assert.deepEqual(found, expected(text).slice(0, 5_000))
 })
 
 test('the module is what its source compiles to', async () => {
