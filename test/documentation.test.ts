@@ -67,17 +67,17 @@ test('the amounts of the worked example are those of the program', () => {
       ),
       cost?.usd,
     )
-  const { amountPicos, bill } = charge({
+  const usage = {
+    parts: [{ promptTokens: 1_600, counts: Object.fromEntries(charged?.counts ?? []) }],
+    reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 },
+  }
+  const { amountPicos, bill } = charge(usage, {
     prices,
     pricesFor: () => prices,
     format: 'messages',
     requestedModel: 'large-1',
     upstreamModel: undefined,
     multiplierPpm: 1_000_000,
-    usage: {
-      parts: [{ promptTokens: 1_600, counts: Object.fromEntries(charged?.counts ?? []) }],
-      reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 },
-    },
   })
   assert.equal(formatUsd(amountPicos), charged?.usd)
   const lines = bill.parts.flatMap((part) => part.lines)

@@ -85,8 +85,7 @@ const reported = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 }
 
 function chargeOf(parts: readonly UsagePart[], of: Prices, ppm = 1_000_000) {
   const usage: Usage = { parts, reported }
-  return charge({
-    usage,
+  return charge(usage, {
     format: 'chat',
     requestedModel: 'm',
     prices: of,
@@ -271,14 +270,16 @@ describe('quote', () => {
           promptTokens: usedInput,
           counts,
         }))
-        const made = charge({
-          usage: { parts, reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 } },
-          format: request.format,
-          multiplierPpm: request.multiplierPpm,
-          requestedModel: 'own',
-          prices: request.prices,
-          pricesFor: (model) => byName.get(model),
-        })
+        const made = charge(
+          { parts, reported },
+          {
+            format: request.format,
+            multiplierPpm: request.multiplierPpm,
+            requestedModel: 'own',
+            prices: request.prices,
+            pricesFor: (model) => byName.get(model),
+          },
+        )
         const asked = { asksAudioOutput: true, webSearchesMax, vendorTools, otherPrices }
         assert.ok(quote({ ...request, ...asked, audioTokens }) >= made.amountPicos)
       }),

@@ -36,13 +36,13 @@ export interface QuoteFacts {
   /** All input may be written into the vendor's cache, so the higher price counts. Absent = none is. */
   readonly cacheWrite?: 'short' | 'long' | undefined
   /** The service that the request asks for, where it says so. The answer may be served cheaper. */
-  readonly requested?: Omit<Served, 'promptTokens'>
+  readonly requested?: Omit<Served, 'promptTokens'> | undefined
   /** How many of `inputTokens` are audio; the higher of the text and the audio price counts. */
   readonly audioTokens?: number
   readonly asksAudioOutput?: boolean
   readonly webSearchesMax?: number
   /** The most uses of other tools that the vendor bills by the use. */
-  readonly vendorTools?: UseCounts
+  readonly vendorTools?: UseCounts | undefined
   /** Of other models that may also answer or advise, each up to the same limits. */
   readonly otherPrices?: readonly Prices[]
 }
@@ -103,9 +103,8 @@ function highestOf(
   prices: Prices,
   facts: Omit<QuoteFacts, 'maxOutputTokens'>,
 ): { readonly input: bigint; readonly output: bigint } {
-  const { audioTokens = 0, asksAudioOutput = false, webSearchesMax = 0, vendorTools } = facts
-  const { cacheWrite } = facts
-  const uses = { web_search: webSearchesMax, ...vendorTools }
+  const { audioTokens = 0, asksAudioOutput = false, cacheWrite } = facts
+  const uses = usesOf(facts)
   let input = 0n
   let audio = 0n
   let used = 0n
@@ -118,11 +117,16 @@ function highestOf(
     output = larger(output, rates.output)
     if (asksAudioOutput) output = larger(output, rates.outputAudio)
     audio = larger(audio, rates.inputAudio)
-    used = larger(used, scaledUses(card, uses))
+    if (uses !== undefined) used = larger(used, scaledUses(card, uses))
   }
   const text = input * BigInt(facts.inputTokens - audioTokens)
   const spoken = audioTokens === 0 ? 0n : larger(input, audio) * BigInt(audioTokens)
   return { input: text + spoken + used, output }
+}
+
+function usesOf({ webSearchesMax = 0, vendorTools }: Partial<QuoteFacts>): UseCounts | undefined {
+  if (webSearchesMax === 0 && vendorTools === undefined) return undefined
+  return { web_search: webSearchesMax, ...vendorTools }
 }
 
 /** No factor applies to uses. */
@@ -192,7 +196,6 @@ function larger(left: bigint, right: bigint): bigint {
 }
 
 export interface ChargeFacts extends PricedModels {
-  readonly usage: Usage
   readonly format: UsageFormat
   readonly multiplierPpm: number
 }
@@ -204,10 +207,9 @@ export interface Charge {
 }
 
 /** Prices the counts: every part at the prices of the model that served it, plus the fee once. */
-export function charge(facts: ChargeFacts): Charge {
+export function charge(usage: Usage, facts: ChargeFacts): Charge {
   const marks: UsageMark[] = []
-  const parts: PricedPart[] = []
-  for (const part of facts.usage.parts) parts.push(pricePart(part, facts, marks))
+  const parts = usage.parts.map((part) => pricePart(part, facts, marks))
   const bill: PriceLines = {
     parts,
     feePicos: facts.prices.requestFeePicos,

@@ -6,7 +6,7 @@
 import { addPicos, minPicos, picos, picosPerUsd, zeroPicos, type Picos } from '../base/money.ts'
 import { charge, type ChargeFacts } from './charge.ts'
 import { findPrices, pricesAt, unchangedPpm, type ModelPrices, type Prices } from './prices.ts'
-import type { UsagePart } from './usage.ts'
+import type { Usage, UsagePart } from './usage.ts'
 
 export interface CostPrices {
   /** On the list price of each model that has no cost prices; in millionths. Absent = not known. */
@@ -15,6 +15,7 @@ export interface CostPrices {
 }
 
 interface CostFacts extends Omit<ChargeFacts, 'multiplierPpm'> {
+  readonly usage: Usage
   /** Undefined where the channel carries no cost prices. */
   readonly cost: CostPrices | undefined
   /** Wall time at which the exchange began: it decides which version of a price is in force. */
@@ -41,7 +42,8 @@ export function costPricesAt(
 const ownCostMax = picos(10_000n * picosPerUsd)
 
 /** Prices counts as the vendor bills them to the operator; at list price where that is not known. */
-export function ownCost({ cost, atMs, ...facts }: CostFacts): OwnCost {
+export function ownCost(facts: CostFacts): OwnCost {
+  const { cost, atMs } = facts
   const costOf = (model: string): Prices | undefined => costPricesAt(cost, model, atMs)
   const atCost: UsagePart[] = []
   const atFactor: UsagePart[] = []
@@ -79,12 +81,9 @@ interface PriceGroup extends Pick<ChargeFacts, 'pricesFor' | 'multiplierPpm'> {
   readonly prices: Prices | undefined
 }
 
-function priceGroup(
-  facts: Omit<ChargeFacts, 'multiplierPpm'>,
-  { parts, prices, ...source }: PriceGroup,
-): Picos {
+function priceGroup(facts: CostFacts, { parts, prices, ...source }: PriceGroup): Picos {
   if (parts.length === 0 && prices === undefined) return zeroPicos
   const usage = { ...facts.usage, parts }
   const withoutFee = { ...facts.prices, requestFeePicos: zeroPicos }
-  return charge({ ...facts, ...source, usage, prices: prices ?? withoutFee }).amountPicos
+  return charge(usage, { ...facts, ...source, prices: prices ?? withoutFee }).amountPicos
 }

@@ -72,8 +72,7 @@ describe('golden charges', () => {
         parts: golden.parts,
         reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 },
       }
-      const made = charge({
-        usage,
+      const made = charge(usage, {
         format: golden.format,
         requestedModel: golden.model,
         upstreamModel: golden.upstreamModel,

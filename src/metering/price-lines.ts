@@ -54,6 +54,7 @@ export function scaledFactor(modifiers: readonly Modifier[]): bigint {
 
 /** Multiplies an amount in units of 1 / `partScale` picos by the account's multiplier; rounds up once. */
 export function roundUpScaled(scaledAmount: bigint, multiplierPpm: number): Picos {
+  if (multiplierPpm === unchangedPpm) return picos(divideUp(scaledAmount, partScale))
   return picos(divideUp(scaledAmount * BigInt(multiplierPpm), partScale * millionthScale))
 }
 
@@ -78,8 +79,7 @@ function isUnmodified({ modifiers }: PricedPart): boolean {
 /** Without a factor there are no fractions. */
 function plainSum({ feePicos, parts }: PriceLines): Picos {
   let sum = feePicos
-  for (const { lines } of parts)
-    for (const line of lines) sum = addPicos(sum, multiplyPicos(line.pricePicos, line.count))
+  for (const { lines } of parts) for (const line of lines) sum = addPicos(sum, line.amountPicos)
   return sum
 }
 
@@ -87,10 +87,8 @@ function modifiedSum(bill: PriceLines): Picos {
   let scaledSum = scaleUp(bill.feePicos)
   for (const part of bill.parts) {
     const factor = scaledFactor(part.modifiers)
-    for (const line of part.lines) {
-      const amount = multiplyPicos(line.pricePicos, line.count)
-      scaledSum += amount * (isUse(line.usageClass) ? partScale : factor)
-    }
+    for (const line of part.lines)
+      scaledSum += line.amountPicos * (isUse(line.usageClass) ? partScale : factor)
   }
   return roundUpScaled(scaledSum, bill.multiplierPpm)
 }

@@ -33,6 +33,7 @@ import {
   outputTokensOf,
   promptTokensOf,
   sumOf,
+  sumOfClass,
   type RequestBounds,
   usageClasses,
   useClasses,
@@ -177,6 +178,8 @@ const noCosts: AnswerCosts = {
   isOwnCostKnown: true,
 }
 
+const unknownCosts: AnswerCosts = { ...noCosts, isOwnCostKnown: false }
+
 /** What the vendor may bill the operator: its counts, or an estimate where it was cut before them. */
 async function unchargedCosts(facts: SettlementFacts, counter: TokenCounter): Promise<AnswerCosts> {
   const { counts } = facts
@@ -194,9 +197,9 @@ async function unchargedCosts(facts: SettlementFacts, counter: TokenCounter): Pr
 
 /** `isExact`: the counts are the vendor's own, and believed. */
 function chargedCosts(facts: SettlementFacts, usage: Usage, isExact: boolean): AnswerCosts {
-  if (facts.cost === undefined) return { ...noCosts, isOwnCostKnown: false }
+  if (facts.cost === undefined) return unknownCosts
   const { amountPicos, isKnown } = costOf(facts, usage)
-  if (!isKnown) return { ...noCosts, isOwnCostKnown: false }
+  if (!isKnown) return unknownCosts
   return isExact
     ? { ...noCosts, ownCostPicos: amountPicos }
     : { ...noCosts, operatorCostPicos: minPicos(amountPicos, facts.holdPicos) }
@@ -232,7 +235,7 @@ function chargeUsage(
   marks: readonly UsageMark[],
 ): ChargeDecision {
   const { counts, bounds, holdPicos } = facts
-  const made = charge({ ...facts, usage })
+  const made = charge(usage, facts)
   const isOverHold = made.amountPicos > holdPicos
   const isBelieved =
     counts?.isImplausible !== true &&
@@ -241,33 +244,25 @@ function chargeUsage(
   const costs = chargedCosts(facts, usage, isBelieved && !marks.includes('estimated'))
   if (!isBelieved) {
     const reported = boundReported(usage, bounds)
-    return decision(capToHold(made, holdPicos), {
-      usage: reported,
-      marks: [...marks, 'implausible'],
-      costs,
-    })
+    return decision(capToHold(made, holdPicos), reported, [...marks, 'implausible'], costs)
   }
-  return decision(made, { usage, marks: isOverHold ? [...marks, 'over_hold'] : marks, costs })
+  return decision(made, usage, isOverHold ? [...marks, 'over_hold'] : marks, costs)
 }
 
 function decision(
   made: Charge,
-  {
-    usage,
-    marks,
-    costs,
-  }: {
-    readonly usage: Usage
-    readonly marks: readonly UsageMark[]
-    readonly costs: AnswerCosts
-  },
+  usage: Usage,
+  marks: readonly UsageMark[],
+  { operatorCostPicos, ownCostPicos, isOwnCostKnown }: AnswerCosts,
 ): ChargeDecision {
   return {
     amountPicos: made.amountPicos,
     usage,
     marks: [...marks, ...made.marks],
     priceLines: formatPriceLines(made.bill),
-    ...costs,
+    operatorCostPicos,
+    ownCostPicos,
+    isOwnCostKnown,
   }
 }
 
@@ -364,7 +359,7 @@ function withPromptEstimate(usage: Usage, bounds: RequestBounds): Usage {
 function withDelivered(usage: Usage, { text, spoken }: DeliveredTokens): Usage {
   const missing = text + spoken - sumOf(usage, outputTokensOf)
   if (missing <= 0) return usage
-  const unspoken = spoken - sumOf(usage, (part) => part.counts.output_audio ?? 0)
+  const unspoken = spoken - sumOfClass(usage, 'output_audio')
   const audio = Math.min(missing, Math.max(unspoken, 0))
   const reported = { ...usage.reported, outputTokens: usage.reported.outputTokens + missing }
   return withMore({ ...usage, reported }, { output: missing - audio, output_audio: audio })
@@ -374,8 +369,7 @@ function withDelivered(usage: Usage, { text, spoken }: DeliveredTokens): Usage {
 function withUses(usage: Usage, uses: UseCounts): Usage {
   const missing: { [Class in UseClass]?: number } = {}
   for (const use of useClasses) {
-    const counted = sumOf(usage, (part) => part.counts[use] ?? 0)
-    missing[use] = Math.max((uses[use] ?? 0) - counted, 0)
+    missing[use] = Math.max((uses[use] ?? 0) - sumOfClass(usage, use), 0)
   }
   return withMore(usage, missing)
 }

@@ -99,11 +99,11 @@ export interface RequestBounds {
   readonly echoesPrompt?: boolean
   readonly isSpeechCompressed?: boolean
   /** Tools that the vendor runs, and the most uses of all of them. */
-  readonly serverTools?: { readonly uses: number }
+  readonly serverTools?: { readonly uses: number } | undefined
   /** The number of searches that the hold covers. */
   readonly webSearchesMax?: number
   /** The most uses of other tools that the vendor bills by the use. */
-  readonly vendorTools?: UseCounts
+  readonly vendorTools?: UseCounts | undefined
   /** Of one choice, on the channel that has answered. */
   readonly maxOutputTokens: number
   readonly choiceCount: number
@@ -129,29 +129,36 @@ const tokensMax = 1_000_000_000
  */
 export function isPlausible(usage: Usage, bounds: RequestBounds): boolean {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  const limits = findLimits(usage, bounds)
+  const inputMax = inputLimit(bounds)
+  const outputMax = outputLimit(usage.parts, bounds)
   return (
     isWellFormed(usage) &&
     usage.parts.length <= partsMax &&
-    sumOf(usage, promptTokensOf) <= limits.input &&
-    sumOf(usage, outputTokensOf) <= limits.output &&
-    useClasses.every(
-      (use) => sumOf(usage, ({ counts }) => counts[use] ?? 0) <= (limits.uses[use] ?? 0),
-    ) &&
-    isCountUpTo(inputTokens, limits.input) &&
-    isCountUpTo(outputTokens, limits.output) &&
-    isCountUpTo(cacheTokens, limits.input)
+    sumOf(usage, promptTokensOf) <= inputMax &&
+    sumOf(usage, outputTokensOf) <= outputMax &&
+    areUsesWithin(usage, bounds) &&
+    isCountUpTo(inputTokens, inputMax) &&
+    isCountUpTo(outputTokens, outputMax) &&
+    isCountUpTo(cacheTokens, inputMax)
   )
+}
+
+function areUsesWithin(usage: Usage, { vendorTools, serverTools }: RequestBounds): boolean {
+  for (const use of useClasses) {
+    const most = use === 'web_search' ? serverTools?.uses : vendorTools?.[use]
+    if (sumOfClass(usage, use) > (most ?? 0)) return false
+  }
+  return true
 }
 
 /** Cuts the reported counts to the request's bounds, so that no statistics show nonsense. */
 export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  const { input, output } = findLimits(usage, bounds)
+  const inputMax = inputLimit(bounds)
   const reported = {
-    inputTokens: cut(inputTokens, input),
-    outputTokens: cut(outputTokens, output),
-    cacheTokens: cut(cacheTokens, input),
+    inputTokens: cut(inputTokens, inputMax),
+    outputTokens: cut(outputTokens, outputLimit(usage.parts, bounds)),
+    cacheTokens: cut(cacheTokens, inputMax),
   }
   return { ...usage, reported }
 }
@@ -161,18 +168,8 @@ function cut(count: number, limit: number): number {
   return isCount(count) ? Math.min(count, limit) : 0
 }
 
-interface Limits {
-  readonly input: number
-  readonly output: number
-  readonly uses: UseCounts
-}
-
-function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
-  return {
-    input: Math.min(bounds.inputTokensMax, tokensMax),
-    output: outputLimit(parts, bounds),
-    uses: { ...bounds.vendorTools, web_search: bounds.serverTools?.uses ?? 0 },
-  }
+function inputLimit({ inputTokensMax }: RequestBounds): number {
+  return Math.min(inputTokensMax, tokensMax)
 }
 
 /**
@@ -194,6 +191,12 @@ function outputLimit(parts: Usage['parts'], bounds: RequestBounds): number {
 export function sumOf(usage: Usage, tokensOf: (part: UsagePart) => number): number {
   let sum = 0
   for (const part of usage.parts) sum += tokensOf(part)
+  return sum
+}
+
+export function sumOfClass({ parts }: Usage, usageClass: UsageClass): number {
+  let sum = 0
+  for (const { counts } of parts) sum += counts[usageClass] ?? 0
   return sum
 }
 
@@ -223,8 +226,7 @@ export function isWellFormed({ parts }: Usage): boolean {
 }
 
 function isWellFormedPart(part: UsagePart): boolean {
-  if (!isCount(part.promptTokens)) return false
-  return usageClasses.every((usageClass) => isCount(part.counts[usageClass] ?? 0))
+  return isCount(part.promptTokens) && Object.values(part.counts).every(isCount)
 }
 
 function isCount(value: number): boolean {

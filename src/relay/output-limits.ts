@@ -24,9 +24,10 @@ export function findLimits(
   const limits = new Map<string, ChannelLimit>()
   for (const channel of channels) {
     if (channel.override === 'disabled') continue
-    const fields = keptFields(asked.operation, channel).filter(
-      (field) => !counts.isIgnored(channel, asked.model.id, field),
-    )
+    const kept = keptFields(asked.operation, channel)
+    const isIgnored = (field: LimitField): boolean =>
+      counts.isIgnored(channel, asked.model.id, field)
+    const fields = kept.some(isIgnored) ? kept.filter((field) => !isIgnored(field)) : kept
     limits.set(channel.name, { fields, tokens: tokensMax(asked, fields) })
   }
   return limits
@@ -34,10 +35,11 @@ export function findLimits(
 
 /** Returns the most tokens that one choice of the answer may have, on any channel that may serve it. */
 export function outputTokensMax(prepared: Prepared): number {
-  const limits = servingLimits(prepared).map(({ tokens }) => tokens)
-  return limits.length > 0
-    ? Math.max(...limits)
-    : tokensMax(prepared, allFields(prepared.operation))
+  const serving = servingLimits(prepared)
+  if (serving.length === 0) return tokensMax(prepared, allFields(prepared.operation))
+  let most = 0
+  for (const { tokens } of serving) most = Math.max(most, tokens)
+  return most
 }
 
 /** The same on the channel that has answered. */
@@ -80,8 +82,10 @@ function keptFields(operation: VendorOperation, { outputLimit }: Channel): reado
 /** Vendors differ in which of two fields they prefer, so the larger one counts. */
 function tokensMax({ facts, model, operation }: Asked, fields: readonly LimitField[]): number {
   if (operation.outputLimitFields === undefined) return 0
-  const given = fields.flatMap((field) => facts.outputLimits[field] ?? [])
-  return given.length > 0
-    ? Math.max(...given)
-    : (model.maxOutputTokens ?? unknownLimits.outputTokens)
+  let most: number | undefined
+  for (const field of fields) {
+    const given = facts.outputLimits[field]
+    if (given !== undefined) most = Math.max(most ?? 0, given)
+  }
+  return most ?? model.maxOutputTokens ?? unknownLimits.outputTokens
 }

@@ -73,9 +73,10 @@ export function isHoldFinal(prepared: Prepared): boolean {
 }
 
 export function likelyFacts(prepared: Prepared): QuoteFacts {
-  const { likely, audioLikely } = prepared.facts.prompt
+  const { prompt, cacheWrite } = prepared.facts
+  const { likely, audioLikely } = prompt
   const inputTokens = Math.min(likely + audioLikely, inputTokensHeld(prepared))
-  return { ...commonFacts(prepared), inputTokens, audioTokens: Math.min(audioLikely, inputTokens) }
+  return quoteFacts(prepared, inputTokens, Math.min(audioLikely, inputTokens), cacheWrite)
 }
 
 /**
@@ -91,26 +92,38 @@ export function mostFacts(prepared: Prepared): QuoteFacts {
   const writes =
     extras.serverTools !== undefined ||
     (format.name === 'chat' && prices.classes.cache_write_5m !== undefined)
-  return {
-    ...commonFacts(prepared),
+  const audioTokens = mayBeAudio ? Math.min(prompt.audioMost, inputTokens) : 0
+  return quoteFacts(
+    prepared,
     inputTokens,
-    audioTokens: mayBeAudio ? Math.min(prompt.audioMost, inputTokens) : 0,
-    cacheWrite: cacheWrite ?? (writes ? 'short' : undefined),
-  }
+    audioTokens,
+    cacheWrite ?? (writes ? 'short' : undefined),
+  )
 }
 
-function commonFacts(prepared: Prepared): Omit<QuoteFacts, 'inputTokens'> {
+/** Without a spread copy: every exchange is quoted twice. */
+function quoteFacts(
+  prepared: Prepared,
+  inputTokens: number,
+  audioTokens: number,
+  cacheWrite: 'short' | 'long' | undefined,
+): QuoteFacts {
   const { facts, prices, otherPrices, principal, format } = prepared
+  const { asksAudioOutput, webSearchesMax, vendorTools } = facts.extras
   return {
-    ...facts.extras,
     prices,
     otherPrices,
     format: format.name,
+    inputTokens,
+    audioTokens,
     maxOutputTokens: outputTokensMax(prepared),
     choiceCount: facts.choiceCount,
     multiplierPpm: principal.priceMultiplierPpm,
-    cacheWrite: facts.cacheWrite,
-    ...(facts.service !== undefined && { requested: facts.service }),
+    cacheWrite,
+    requested: facts.service,
+    asksAudioOutput,
+    webSearchesMax,
+    vendorTools,
   }
 }
 
@@ -136,16 +149,18 @@ export function inputTokensBelieved(prepared: Prepared): number {
 
 /** Infinite where bytes do not bound the prompt. */
 function inputTokensOf(prepared: Prepared): number {
-  const { prompt } = prepared.facts
-  const perImage = modelsOf(prepared).map(
-    (model) => model?.imageTokens ?? unknownLimits.imageTokens[prepared.format.name],
-  )
-  const images = prompt.images * Math.max(...perImage)
-  return prompt.most + images + prompt.audioMost
+  const { most, images, audioMost } = prepared.facts.prompt
+  return most + (images === 0 ? 0 : images * tokensPerImage(prepared)) + audioMost
+}
+
+function tokensPerImage(prepared: Prepared): number {
+  const unknown = unknownLimits.imageTokens[prepared.format.name]
+  return Math.max(...modelsOf(prepared).map((model) => model?.imageTokens ?? unknown))
 }
 
 /** How much the model reads, and each other model that the request names; undefined where one is unknown. */
 function inputTokensMax(prepared: Prepared): number | undefined {
+  if (prepared.facts.extras.otherModels.length === 0) return prepared.model.maxInputTokens
   const limits = modelsOf(prepared).map((model) => model?.maxInputTokens)
   const known = limits.filter((limit) => limit !== undefined)
   return known.length === limits.length ? Math.max(...known) : undefined

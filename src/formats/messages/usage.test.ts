@@ -20,7 +20,7 @@ function read(start: object, ...deltas: readonly object[]) {
   assert.ok(usage !== undefined)
   const multiplierPpm = 1_000_000
   const priced = { prices, pricesFor: () => prices, requestedModel: 'm' }
-  const { amountPicos } = charge({ ...priced, usage, format: 'messages', multiplierPpm })
+  const { amountPicos } = charge(usage, { ...priced, format: 'messages', multiplierPpm })
   return { counts: usage.parts[0]?.counts, amountPicos, isImplausible }
 }
 

@@ -79,7 +79,7 @@ function withAnswer(drawn: Drawn): ExchangeRecord {
     prices: offer.prices,
     pricesFor: () => undefined,
   }
-  const charged = charge({ ...facts, multiplierPpm: drawn.multiplierPpm })
+  const charged = charge(usage, { ...facts, multiplierPpm: drawn.multiplierPpm })
   const cost = ownCost({ ...facts, cost: way.cost, atMs: drawn.startedAtMs })
   const firstMs = Math.round(offer.firstEventMs * (0.6 + random() ** 3 * 4))
   const waitedMs = failed.reduce((sum, { durationMs }) => sum + durationMs, 0)
