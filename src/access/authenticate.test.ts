@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { fieldsOf } from '../http/wire/fields.ts'
 import { presentedSecret, unusableSecret } from './authenticate.ts'
 
 describe('the presented secret', () => {
@@ -21,7 +22,7 @@ describe('the presented secret', () => {
       ['authorization', 'Bearer', 'x-api-key', 'cr_x'],
       ['x-api-key', 'cr_x', 'authorization', 'bearer  '],
     ]) {
-      assert.equal(presentedSecret(headers), 'cr_x', headers.join())
+      assert.equal(presentedSecret(fieldsOf(headers)), 'cr_x', headers.join())
     }
   })
 
@@ -31,7 +32,7 @@ describe('the presented secret', () => {
       ['host', 'cr_x', 'x-api-keys', 'cr_x', 'a-api-key', 'cr_x'],
       ['authorization', 'Bearer', 'x-api-key', '', 'api-key', ''],
     ]) {
-      assert.equal(presentedSecret(headers), undefined, headers.join())
+      assert.equal(presentedSecret(fieldsOf(headers)), undefined, headers.join())
     }
   })
 
@@ -46,7 +47,7 @@ describe('the presented secret', () => {
       ['api-key', 'cr_x', 'x-api-key', 'cr_y'],
       ['authorization', 'Bearer cr_x', 'authorization', 'Bearer cr_y'],
     ]) {
-      assert.equal(presentedSecret(headers), unusableSecret, headers.join())
+      assert.equal(presentedSecret(fieldsOf(headers)), unusableSecret, headers.join())
     }
   })
 
@@ -61,7 +62,7 @@ describe('the presented secret', () => {
     fc.assert(
       fc.property(fc.array(credential, { minLength: 1, maxLength: 5 }), (headers) => {
         const values = new Set(headers.map(([, value]) => value?.slice(-4)))
-        const found = presentedSecret(headers.flat())
+        const found = presentedSecret(fieldsOf(headers.flat()))
         assert.equal(found, values.size === 1 ? [...values][0] : unusableSecret)
       }),
     )

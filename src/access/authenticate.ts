@@ -144,37 +144,29 @@ function refuseAccount({ accountStatus }: KnownKey): Refusal | undefined {
 /** Stands for credentials of which one is malformed, or two differ. No secret is empty. */
 export const unusableSecret = ''
 
-/**
- * Returns the secret in a request's raw headers (name, value, name, value …): the bearer value of
- * `Authorization`, `x-api-key` or `api-key`, in any number; undefined where there is none. An empty header
- * and an empty `Bearer` count as absent: SDKs send them when the key is in the other header.
- */
-export function presentedSecret(rawHeaders: readonly string[]): string | undefined {
-  let presented: string | undefined
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const kind = credentialHeader(rawHeaders[index] ?? '')
-    const value = rawHeaders[index + 1] ?? ''
-    if (kind === undefined || value === '' || (kind === 'bearer' && isBareScheme(value))) continue
-    const secret = kind === 'bearer' ? bearerSecret(value) : value
-    if (secret === undefined || (presented !== undefined && presented !== secret))
-      return unusableSecret
-    presented = secret
-  }
-  return presented
+/** The headers of a request. */
+interface Headers {
+  /** Returns all values of a name in lower case. */
+  values(name: string): readonly string[]
 }
 
-const authorizationName = 'authorization'
-const plainNames: readonly string[] = ['x-api-key', 'api-key']
-
-/** Compares lengths first: lower-casing every header name would cost more than all the rest. */
-function credentialHeader(name: string): 'bearer' | 'plain' | undefined {
-  if (name.length === authorizationName.length && name.toLowerCase() === authorizationName) {
-    return 'bearer'
-  }
-  const isPlain = plainNames.some(
-    (plain) => name.length === plain.length && name.toLowerCase() === plain,
-  )
-  return isPlain ? 'plain' : undefined
+/**
+ * Returns the secret in a request's headers: the bearer value of `Authorization`, `x-api-key` or `api-key`,
+ * in any number; undefined where there is none. An empty header and an empty `Bearer` count as absent: SDKs
+ * send them when the key is in the other header.
+ */
+export function presentedSecret(headers: Headers): string | undefined {
+  let presented: string | undefined
+  for (const name of ['authorization', 'x-api-key', 'api-key'])
+    for (const value of headers.values(name)) {
+      const isBearer = name === 'authorization'
+      if (value === '' || (isBearer && isBareScheme(value))) continue
+      const secret = isBearer ? bearerSecret(value) : value
+      if (secret === undefined || (presented !== undefined && presented !== secret))
+        return unusableSecret
+      presented = secret
+    }
+  return presented
 }
 
 function isBareScheme(value: string): boolean {

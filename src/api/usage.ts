@@ -38,7 +38,7 @@ async function readUsage(
 ): Promise<UsageAnswer | Refusal> {
   const nowMs = parts.clock.now()
   const caller = { address: request.clientAddress, nowMs }
-  const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
+  const principal = await parts.authenticate(presentedSecret(request.fields), 'reader', caller)
   if (principal.kind === 'refusal') return principal
   request.place.showKey()
   if (request.method !== 'GET' && request.method !== 'HEAD')

@@ -2,21 +2,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { flatOf } from '../../test/support/header-lists.ts'
 import { makeChannel, vendors } from '../../test/support/snapshots.ts'
 import { Secret } from '../base/secret.ts'
+import { fieldsOf } from '../http/wire/fields.ts'
 import { basePath } from './catalogue/reach-kinds.ts'
 import { isSameUpstream, pathOn, queryOn, reachOf } from './reach.ts'
 
 const asked = {
-  rawHeaders: ['content-type', 'application/json'],
+  fields: fieldsOf(['content-type', 'application/json']),
   path: '/v1/messages',
   query: '',
   format: 'messages',
 } as const
 
 function headersOf(change: Parameters<typeof makeChannel>[1], rawHeaders: readonly string[] = []) {
-  const reach = reachOf(makeChannel('main', change), vendors.messages, { ...asked, rawHeaders })
-  return new Headers(pairs(reach.headers))
+  const reach = reachOf(makeChannel('main', change), vendors.messages, {
+    ...asked,
+    fields: fieldsOf(rawHeaders),
+  })
+  return new Headers(pairs(flatOf(reach.headers)))
 }
 
 function pairs(flat: readonly string[]): [string, string][] {

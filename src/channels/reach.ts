@@ -5,10 +5,12 @@
 import { withFixedHeaders, withoutBetas } from '../formats/channel-headers.ts'
 import type { FormatName } from '../formats/format.ts'
 import { forwardRequestHeaders } from '../formats/headers.ts'
+import type { Fields } from '../http/wire/fields.ts'
+import type { HeadLines } from '../http/wire/head-lines.ts'
 import type { Channel, Vendor } from './channel.ts'
 
 export interface Asked {
-  readonly rawHeaders: readonly string[]
+  readonly fields: Fields
   /** The canonical path of the endpoint: `/v1/messages`. */
   readonly path: string
   /** The client's raw query with its question mark, or empty. */
@@ -19,7 +21,7 @@ export interface Asked {
 export interface Reach {
   /** Path and query behind the channel's address. */
   readonly path: string
-  readonly headers: string[]
+  readonly headers: HeadLines
   /** Betas of the client that the vendor does not know. Absent = none. */
   readonly droppedBetas?: readonly string[]
 }
@@ -34,8 +36,8 @@ export function reachOf(channel: Channel, vendor: Vendor, asked: Asked): Reach {
   return dropped.length === 0 ? { path, headers } : { path, headers: kept, droppedBetas: dropped }
 }
 
-function headersOn(channel: Channel, vendor: Vendor, asked: Asked): string[] {
-  const headers = forwardRequestHeaders(asked.rawHeaders, {
+function headersOn(channel: Channel, vendor: Vendor, asked: Asked): HeadLines {
+  const headers = forwardRequestHeaders(asked.fields, {
     prefix: vendor.name,
     credential: { form: channel.credentialForm ?? vendor.credential, secret: channel.credential },
     versionHeader: vendor.versionHeader,

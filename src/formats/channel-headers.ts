@@ -3,7 +3,7 @@
  * betas that its vendor does not know. Pure functions over flat lists, after `forwardRequestHeaders`.
  */
 import type { Secret } from '../base/secret.ts'
-import { isNamed } from '../http/wire/field-syntax.ts'
+import type { HeadLines } from '../http/wire/head-lines.ts'
 import { hyphenated, isOwnedByHttp } from './headers.ts'
 
 /** Returns whether a channel may set a header of this lower-case name to a fixed value. */
@@ -13,15 +13,13 @@ export function mayBeFixed(name: string): boolean {
 
 /** Returns the headers with the fixed ones in place of the client's of the same names. */
 export function withFixedHeaders(
-  headers: readonly string[],
+  headers: HeadLines,
   fixed: ReadonlyMap<string, Secret>,
-): string[] {
-  const kept: string[] = []
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    if (!fixed.has(hyphenated(name))) kept.push(name, headers[index + 1] ?? '')
-  }
-  for (const [name, value] of fixed) kept.push(name, value.reveal())
+): HeadLines {
+  const kept = headers.edit((fields, index) =>
+    fixed.has(hyphenated(fields.name(index))) ? undefined : fields.value(index),
+  )
+  for (const [name, value] of fixed) kept.add(name, value.reveal())
   return kept
 }
 
@@ -29,7 +27,7 @@ export function withFixedHeaders(
 const betaHeader = 'anthropic-beta'
 
 export interface WithoutBetas {
-  readonly headers: string[]
+  readonly headers: HeadLines
   /** In the order in which the client names them, each once. */
   readonly dropped: readonly string[]
 }
@@ -38,15 +36,12 @@ export interface WithoutBetas {
  * Returns the headers without these betas. A header without any of them stays as it came; one with nothing
  * else goes.
  */
-export function withoutBetas(headers: readonly string[], unknown: readonly string[]): WithoutBetas {
-  const kept: string[] = []
+export function withoutBetas(headers: HeadLines, unknown: readonly string[]): WithoutBetas {
   const dropped = new Set<string>()
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
-    const left = isNamed(name, betaHeader) ? leftOf(value, unknown, dropped) : value
-    if (left !== undefined) kept.push(name, left)
-  }
+  const kept = headers.edit((fields, index) => {
+    const value = fields.value(index)
+    return fields.isNamed(index, betaHeader) ? leftOf(value, unknown, dropped) : value
+  })
   return { headers: kept, dropped: [...dropped] }
 }
 

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { flatOf } from '../../test/support/header-lists.ts'
 import { Secret } from '../base/secret.ts'
 import { exchangeIdHeader } from '../http/server/reply.ts'
+import { fieldsOf } from '../http/wire/fields.ts'
 import {
   findVersionFault,
   forwardRequestHeaders,
@@ -30,8 +32,24 @@ const chat: RequestForwarding = {
 /** What the gateway adds to every request of a chat channel. */
 const chatOwn = ['accept-encoding', 'identity', 'authorization', 'Bearer vendor-secret']
 
+function forwardTo(raw: readonly string[], to: RequestForwarding): string[] {
+  return flatOf(forwardRequestHeaders(fieldsOf(raw), to))
+}
+
+function forwardBack(raw: readonly string[]): string[] {
+  return flatOf(forwardResponseHeaders(fieldsOf(raw)))
+}
+
+function shownOf(raw: readonly string[], secret: string): string[] {
+  return withoutSecrets(fieldsOf(raw), [new Secret(secret)]).flat()
+}
+
+function versionFault(raw: readonly string[], prefix: string, name?: string): string | undefined {
+  return findVersionFault(fieldsOf(raw), prefix, name)
+}
+
 function fromClient(...rawHeaders: string[]): string[] {
-  const forwarded = forwardRequestHeaders(rawHeaders, chat)
+  const forwarded = forwardTo(rawHeaders, chat)
   assert.deepEqual(forwarded.slice(-chatOwn.length), chatOwn)
   return forwarded.slice(0, -chatOwn.length)
 }
@@ -83,7 +101,7 @@ describe('request headers', () => {
 
   it('do not pass under a spelling that a server could take for a checked header', () => {
     const raw = ['Content_Type', 'text/plain', 'anthropic_version', 'x', 'Alpha_Version', 'y']
-    const kept = forwardRequestHeaders([...raw, 'x_custom', 'z'], messages)
+    const kept = forwardTo([...raw, 'x_custom', 'z'], messages)
     assert.deepEqual(kept.slice(0, 2), ['x_custom', 'z'])
     assert.deepEqual(valuesOf(kept, 'anthropic-version'), ['2023-06-01'])
     assert.equal(kept.length, 8)
@@ -91,10 +109,10 @@ describe('request headers', () => {
 
   it('carry exactly one credential, the channel’s, in the vendor’s way', () => {
     const presented = ['Authorization', 'Bearer cr_1', 'X-API-Key', 'cr_1', 'x-api-key', 'cr_1']
-    const forMessages = forwardRequestHeaders(presented, messages)
+    const forMessages = forwardTo(presented, messages)
     assert.deepEqual(valuesOf(forMessages, 'x-api-key'), ['vendor-secret'])
     assert.deepEqual(valuesOf(forMessages, 'authorization'), [])
-    const forChat = forwardRequestHeaders(presented, chat)
+    const forChat = forwardTo(presented, chat)
     assert.deepEqual(valuesOf(forChat, 'x-api-key'), [])
     assert.deepEqual(valuesOf(forChat, 'authorization'), ['Bearer vendor-secret'])
   })
@@ -124,7 +142,7 @@ describe('request headers', () => {
       'anthropic-version',
       '2023-06-01',
     ]
-    assert.deepEqual(forwardRequestHeaders(raw, messages), [
+    assert.deepEqual(forwardTo(raw, messages), [
       'content-type',
       'application/json',
       'anthropic-version',
@@ -159,7 +177,7 @@ describe('request headers', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { maxLength: 12 }), (pairs) => {
         const raw = pairs.flat()
-        const forwarded = forwardRequestHeaders(raw, chat)
+        const forwarded = forwardTo(raw, chat)
         assert.equal(forwarded.length % 2, 0)
         assert.deepEqual(forwarded.slice(-chatOwn.length), chatOwn)
         const passed = forwarded.slice(0, -chatOwn.length)
@@ -189,9 +207,9 @@ describe('request headers', () => {
 
 describe('the version header', () => {
   const own = ['accept-encoding', 'identity', 'x-api-key', 'vendor-secret']
-  const forward = (...raw: string[]): string[] => forwardRequestHeaders(raw, messages)
+  const forward = (...raw: string[]): string[] => forwardTo(raw, messages)
   const fault = (...raw: string[]): string | undefined =>
-    findVersionFault(raw, 'alpha', 'anthropic-version')
+    versionFault(raw, 'alpha', 'anthropic-version')
 
   it('is forwarded under both names if one was sent, with its value unchanged', () => {
     assert.deepEqual(forward('Anthropic-Version', '2026-10-21'), [
@@ -219,12 +237,12 @@ describe('the version header', () => {
   it('is the vendor’s default when absent, under the vendor’s own name only', () => {
     assert.deepEqual(forward(), ['anthropic-version', '2023-06-01', ...own])
     const without = { ...messages, defaultVersion: undefined }
-    assert.deepEqual(forwardRequestHeaders([], without), own)
+    assert.deepEqual(forwardTo([], without), own)
   })
 
   it('is sent once where the vendor’s own name is the specified one', () => {
     const same = { ...messages, versionHeader: 'alpha-version' }
-    assert.deepEqual(forwardRequestHeaders(['alpha-version', '2023-06-01'], same), [
+    assert.deepEqual(forwardTo(['alpha-version', '2023-06-01'], same), [
       'alpha-version',
       '2023-06-01',
       ...own,
@@ -233,7 +251,7 @@ describe('the version header', () => {
 
   it('is an ordinary header for a vendor without one', () => {
     assert.deepEqual(fromClient('beta-version', 'anything'), ['beta-version', 'anything'])
-    assert.equal(findVersionFault(['beta-version', 'anything'], 'beta', undefined), undefined)
+    assert.equal(versionFault(['beta-version', 'anything'], 'beta'), undefined)
   })
 
   it('must be a date that exists', () => {
@@ -299,7 +317,7 @@ describe('response headers', () => {
       ['anthropic-unheard-of', 'x'],
       ['content-encoding', 'identity'],
     ].flat()
-    assert.deepEqual(forwardResponseHeaders(kept), kept)
+    assert.deepEqual(forwardBack(kept), kept)
   })
 
   it('do not pass if they are hop-by-hop, about the vendor’s origin or the operator’s account', () => {
@@ -315,21 +333,21 @@ describe('response headers', () => {
     `)
     for (const name of dropped)
       for (const spelling of spellings(name))
-        assert.deepEqual(forwardResponseHeaders([spelling, 'v', 'x', 'y']), ['x', 'y'], spelling)
+        assert.deepEqual(forwardBack([spelling, 'v', 'x', 'y']), ['x', 'y'], spelling)
   })
 
   it('do not pass if they contain the credential that was sent', () => {
     const raw = ['a', 'x sk-12345678 y', 'b', 'sk-1', 'c', 'sk-12345678']
-    assert.deepEqual(withoutSecrets(raw, [new Secret('sk-12345678')]), ['b', 'sk-1'])
-    assert.equal(withoutSecrets(raw, [new Secret('other-credential')]), raw)
+    assert.deepEqual(shownOf(raw, 'sk-12345678'), ['b', 'sk-1'])
+    assert.deepEqual(shownOf(raw, 'other-credential'), raw)
     // A local server often has a word for a credential.
-    const word = withoutSecrets(['content-type', 'text/plain', 'x', 'text'], [new Secret('text')])
+    const word = shownOf(['content-type', 'text/plain', 'x', 'text'], 'text')
     assert.deepEqual(word, ['content-type', 'text/plain'])
   })
 
   it('do not pass if Connection nominates them, except the content type', () => {
     const raw = ['connection', 'X-Hop, content-type', 'x-hop', '1', 'content-type', 'text/plain']
-    assert.deepEqual(forwardResponseHeaders(raw), ['content-type', 'text/plain'])
+    assert.deepEqual(forwardBack(raw), ['content-type', 'text/plain'])
   })
 })
 

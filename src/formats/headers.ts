@@ -5,7 +5,9 @@
  * cannot remove a header whose value the gateway has checked.
  */
 import type { Secret } from '../base/secret.ts'
-import { isNamed } from '../http/wire/field-syntax.ts'
+import { fieldNames, otherName } from '../http/wire/field-names.ts'
+import { isNamed, type Fields } from '../http/wire/fields.ts'
+import { answerLines, requestLines, type HeadLines } from '../http/wire/head-lines.ts'
 
 /** The ways in which vendors take a credential. */
 export const credentialForms = ['x-api-key', 'bearer', 'api-key'] as const
@@ -26,46 +28,36 @@ export interface RequestForwarding {
  * the version: here it is only copied under both names, or replaced by the default where it is absent.
  */
 export function forwardRequestHeaders(
-  rawHeaders: readonly string[],
+  fields: Fields,
   { prefix, credential, versionHeader, defaultVersion }: RequestForwarding,
-): string[] {
+): HeadLines {
   const prefixedName = prefix + '-version'
   const judged = ['content-type', prefixedName, versionHeader]
-  const forwarded: string[] = []
-  let ownVersion: string | undefined
-  let prefixedVersion: string | undefined
-  let nominations: string | undefined
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    const value = rawHeaders[index + 1] ?? ''
-    const treatment = treatRequestHeader(name)
-    if (treatment === 'keep') {
-      if (imitates(name, judged)) continue
-      forwarded.push(name, value)
-      if (versionHeader === undefined) continue
-      if (isNamed(name, versionHeader)) ownVersion = value
-      else if (isNamed(name, prefixedName)) prefixedVersion = value
-    } else if (treatment === 'nominates' && !isPlainConnection(value)) {
-      nominations = nominations === undefined ? value : `${nominations},${value}`
-    }
-  }
-  const kept =
-    nominations === undefined ? forwarded : withoutNominated(forwarded, nominations, judged)
+  const nominated = nominatedBy(fields, judged)
+  const lines = requestLines()
+  lines.copy(fields, (index) => {
+    if (!passesRequest(fields, index)) return false
+    if (nominated?.has(fields.name(index).toLowerCase()) === true) return false
+    const mayImitate = hasUnderscore[fields.numbers[index] ?? otherName] !== false
+    return !mayImitate || !imitates(fields.name(index), judged)
+  })
   if (versionHeader !== undefined) {
+    const ownVersion = fields.find(versionHeader)
+    const prefixedVersion = fields.find(prefixedName)
     const version = ownVersion ?? prefixedVersion
     if (version === undefined) {
-      if (defaultVersion !== undefined) kept.push(versionHeader, defaultVersion)
+      if (defaultVersion !== undefined) lines.add(versionHeader, defaultVersion)
     } else {
-      if (ownVersion === undefined) kept.push(versionHeader, version)
+      if (ownVersion === undefined) lines.add(versionHeader, version)
       if (prefixedVersion === undefined && prefixedName !== versionHeader)
-        kept.push(prefixedName, version)
+        lines.add(prefixedName, version)
     }
   }
-  kept.push('accept-encoding', 'identity')
+  lines.add('accept-encoding', 'identity')
   const secret = credential.secret.reveal()
-  if (credential.form === 'bearer') kept.push('authorization', `Bearer ${secret}`)
-  else kept.push(credential.form, secret)
-  return kept
+  if (credential.form === 'bearer') lines.add('authorization', `Bearer ${secret}`)
+  else lines.add(credential.form, secret)
+  return lines
 }
 
 /**
@@ -73,19 +65,18 @@ export function forwardRequestHeaders(
  * absent or is one date, under either of its names and any number of times.
  */
 export function findVersionFault(
-  rawHeaders: readonly string[],
+  fields: Fields,
   prefix: string,
   versionHeader: string | undefined,
 ): string | undefined {
   if (versionHeader === undefined) return undefined
   const prefixedName = prefix + '-version'
   let version: string | undefined
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (!isNamed(name, versionHeader) && !isNamed(name, prefixedName)) continue
-    const value = rawHeaders[index + 1] ?? ''
+  for (let index = 0; index < fields.numbers.length; index++) {
+    if (!fields.isNamed(index, versionHeader) && !fields.isNamed(index, prefixedName)) continue
+    const value = fields.value(index)
     if (!isCalendarDate(value))
-      return `The header ${name.toLowerCase()} must be a date of the form YYYY-MM-DD.`
+      return `The header ${fields.name(index).toLowerCase()} must be a date of the form YYYY-MM-DD.`
     if (version !== undefined && version !== value)
       return `The headers ${prefixedName} and ${versionHeader} ask for different versions; send one.`
     version = value
@@ -94,74 +85,51 @@ export function findVersionFault(
 }
 
 /** Returns how many bytes the client's own headers take in the request to a vendor. */
-export function forwardedHeaderBytes(rawHeaders: readonly string[]): number {
-  let bytes = 0
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (treatRequestHeader(name) === 'keep')
-      bytes += name.length + (rawHeaders[index + 1] ?? '').length + fieldSeparatorBytes
-  }
-  return bytes
+export function forwardedHeaderBytes(fields: Fields): number {
+  return fields.linesOf((index) => passesRequest(fields, index)).length
 }
 
-/** Colon, space and line end. */
-const fieldSeparatorBytes = 4
-
 /**
- * Returns a vendor's headers without those whose value contains a secret that was sent to it; the same list
+ * Returns a vendor's headers without those whose value contains a secret that was sent to it; the same ones
  * where there are none.
  */
-export function withoutSecrets(
-  rawHeaders: readonly string[],
-  secrets: readonly Secret[],
-): readonly string[] {
-  const isShown = (value: string): boolean => showsSecret(value, secrets)
-  if (!rawHeaders.some((text, index) => index % 2 === 1 && isShown(text))) return rawHeaders
-  const kept: string[] = []
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const value = rawHeaders[index + 1] ?? ''
-    if (!isShown(value)) kept.push(rawHeaders[index] ?? '', value)
-  }
-  return kept
+export function withoutSecrets(fields: Fields, secrets: readonly Secret[]): Fields {
+  const isShown = (index: number): boolean => showsSecret(fields.value(index), secrets)
+  const isAny = secrets.some((one) => isShort(one) || fields.text.includes(one.reveal()))
+  return isAny ? fields.filter((index) => !isShown(index)) : fields
 }
 
 const secretLengthMin = 8
 
+function isShort(secret: Secret): boolean {
+  return secret.reveal().length < secretLengthMin
+}
+
 /** Returns whether a text contains one of them. One too short to be a secret must be the whole text. */
 export function showsSecret(text: string, secrets: readonly Secret[]): boolean {
-  return secrets.some((one) => {
-    const secret = one.reveal()
-    return secret.length < secretLengthMin ? text === secret : text.includes(secret)
-  })
+  return secrets.some((one) => (isShort(one) ? text === one.reveal() : text.includes(one.reveal())))
 }
 
 /**
  * Returns the headers of an answer, from the vendor's. The response writer adds the framing,
  * `content-length` included. `date`, `retry-after`, `x-should-retry` and the vendor's request id pass.
  */
-export function forwardResponseHeaders(rawHeaders: readonly string[]): string[] {
-  const forwarded: string[] = []
-  let nominations: string | undefined
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    const value = rawHeaders[index + 1] ?? ''
-    const treatment = treatResponseHeader(name)
-    if (treatment === 'keep') forwarded.push(name, value)
-    else if (treatment === 'nominates' && !isPlainConnection(value))
-      nominations = nominations === undefined ? value : `${nominations},${value}`
-  }
-  if (nominations === undefined) return forwarded
-  return withoutNominated(forwarded, nominations, ['content-type'])
+export function forwardResponseHeaders(fields: Fields): HeadLines {
+  const nominated = nominatedBy(fields, ['content-type'])
+  const lines = answerLines()
+  lines.copy(fields, (index) => {
+    if (!passesResponse(fields, index)) return false
+    return nominated?.has(fields.name(index).toLowerCase()) !== true
+  })
+  return lines
 }
 
 /** Returns the headers of an answer whose body is not the vendor's. */
-export function withContentType(headers: readonly string[], contentType: string): string[] {
-  const changed: string[] = []
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    if (!isNamed(name, 'content-type')) changed.push(name, headers[index + 1] ?? '')
-  }
-  changed.push('content-type', contentType)
+export function withContentType(headers: HeadLines, contentType: string): HeadLines {
+  const changed = headers.edit((fields, index) =>
+    fields.isNamed(index, 'content-type') ? undefined : fields.value(index),
+  )
+  changed.add('content-type', contentType)
   return changed
 }
 
@@ -174,6 +142,9 @@ function imitates(name: string, judged: readonly (string | undefined)[]): boolea
   return judged.some((one) => one !== undefined && !isNamed(name, one) && hyphenated(name) === one)
 }
 
+/** By the number of a name. Any other name may have one. */
+const hasUnderscore = fieldNames.map((name) => name === '' || name.includes('_'))
+
 /** Many servers read `_` as `-`. */
 export function hyphenated(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
@@ -184,20 +155,24 @@ function isPlainConnection(value: string): boolean {
   return value === 'keep-alive' || value === 'close'
 }
 
-/** Drops the headers that `Connection` nominates, except those whose values the gateway has checked. */
-function withoutNominated(
-  headers: readonly string[],
-  nominations: string,
+/**
+ * Returns the headers that `Connection` nominates, which do not pass, except those whose values the gateway
+ * has checked; undefined where there are none.
+ */
+function nominatedBy(
+  fields: Fields,
   judged: readonly (string | undefined)[],
-): string[] {
-  const nominated = new Set(nominations.split(',').map((name) => name.trim().toLowerCase()))
+): ReadonlySet<string> | undefined {
+  const lists = fields.values('connection').filter((value) => !isPlainConnection(value))
+  if (lists.length === 0) return undefined
+  const nominated = new Set(
+    lists
+      .join(',')
+      .split(',')
+      .map((name) => name.trim().toLowerCase()),
+  )
   for (const name of judged) if (name !== undefined) nominated.delete(name)
-  const kept: string[] = []
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    if (!nominated.has(name.toLowerCase())) kept.push(name, headers[index + 1] ?? '')
-  }
-  return kept
+  return nominated
 }
 
 const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -224,10 +199,8 @@ export function mayCarryVersion(name: string): boolean {
   const lowerCase = name.toLowerCase()
   if (ownRequestNames.has(lowerCase)) return false
   if (ownRequestPrefixes.some((prefix) => lowerCase.startsWith(prefix))) return false
-  return treatRequestHeader(lowerCase) === 'keep'
+  return mayPassRequest(lowerCase)
 }
-
-type Treatment = 'keep' | 'drop' | 'nominates'
 
 interface DenyList {
   readonly names: readonly string[]
@@ -241,19 +214,25 @@ const rememberedNamesMax = 1_024
  * Returns a test of names as they were sent, with a cache: clients send the same few spellings again and
  * again, and a look-up costs less than lower-casing. `_` counts as `-`: many servers read them alike.
  */
-function createTreatment(list: DenyList): (name: string) => Treatment {
-  const names = new Set(list.names)
-  const remembered = new Map<string, Treatment>()
+function createTest(list: DenyList): (name: string) => boolean {
+  const names = new Set([...list.names, 'connection'])
+  const remembered = new Map<string, boolean>()
   return (name) => {
     const known = remembered.get(name)
     if (known !== undefined) return known
     const plain = hyphenated(name)
-    let treatment: Treatment = 'keep'
-    if (plain === 'connection') treatment = 'nominates'
-    else if (names.has(plain)) treatment = 'drop'
-    else if (list.prefixes.some((prefix) => plain.startsWith(prefix))) treatment = 'drop'
-    if (remembered.size < rememberedNamesMax) remembered.set(name, treatment)
-    return treatment
+    const passes = !names.has(plain) && !list.prefixes.some((prefix) => plain.startsWith(prefix))
+    if (remembered.size < rememberedNamesMax) remembered.set(name, passes)
+    return passes
+  }
+}
+
+/** Returns the same test of fields: a name with a number needs no text. */
+function testOfFields(mayPass: (name: string) => boolean): (fields: Fields, at: number) => boolean {
+  const byNumber = fieldNames.map(mayPass)
+  return (fields, at) => {
+    const number = fields.numbers[at] ?? otherName
+    return number === otherName ? mayPass(fields.name(at)) : byNumber[number] === true
   }
 }
 
@@ -289,7 +268,7 @@ export function isOwnedByHttp(name: string): boolean {
   return name === 'connection' || ownedByHttp.includes(name)
 }
 
-const treatRequestHeader = createTreatment({
+const mayPassRequest = createTest({
   names: [
     ...ownedByHttp,
     // Addresses of the client and the gateway. A vendor's network edge refuses some of these.
@@ -322,7 +301,7 @@ const treatRequestHeader = createTreatment({
   prefixes: ['proxy-', 'x-forwarded-', 'sec-fetch-', 'cf-', 'x-turnpike-'],
 })
 
-const treatResponseHeader = createTreatment({
+const mayPassResponse = createTest({
   names: [
     ...hopByHop,
     // A vendor may send its request back.
@@ -360,6 +339,9 @@ const treatResponseHeader = createTreatment({
     'ratelimit-',
   ],
 })
+
+const passesRequest = testOfFields(mayPassRequest)
+const passesResponse = testOfFields(mayPassResponse)
 
 /** The headers of answers that clients read. A page in a browser sees only those that an answer names. */
 export const headersForPages = [

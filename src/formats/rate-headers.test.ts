@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
+import { flatOf } from '../../test/support/header-lists.ts'
+import { answerLines } from '../http/wire/head-lines.ts'
 import { limitRetryAfter, readRetryAfterMs } from './rate-headers.ts'
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z')
@@ -30,8 +32,10 @@ test('reads no time, rather than zero, where no time is named', () => {
 })
 
 describe('the retry-after that a client gets', () => {
+  const limited = (headers: readonly string[], restMs: number): string[] =>
+    flatOf(limitRetryAfter(answerLines(headers), { restMs, nowMs }))
   const limit = (name: string, value: string): string | undefined =>
-    limitRetryAfter(['a', 'b', name, value], { restMs: 4_200, nowMs })[3]
+    limited(['a', 'b', name, value], 4_200)[3]
 
   it('is limited, in each of its forms', () => {
     for (const [value, shown] of [
@@ -52,12 +56,12 @@ describe('the retry-after that a client gets', () => {
     for (const value of ['soon', '', '-5', '1e3', '2026-11-21'])
       assert.equal(limit('Retry-After', value), '5', value)
     assert.equal(limit('retry-after-ms', 'x'), '4200')
-    const long = limitRetryAfter(['retry-after', 'soon'], { restMs: 300_000, nowMs })
+    const long = limited(['retry-after', 'soon'], 300_000)
     assert.deepEqual(long, ['retry-after', '60'])
   })
 
   it('is the only header that changes', () => {
     const headers = ['Retry-Afterwards', '99', 'x-retry-after', '99']
-    assert.deepEqual(limitRetryAfter(headers, { restMs: 5_000, nowMs }), headers)
+    assert.deepEqual(limited(headers, 5_000), headers)
   })
 })

@@ -4,7 +4,7 @@
  * describe the operator's quota and never reach a client.
  */
 import { minuteMs } from '../base/clock.ts'
-import { isNamed } from '../http/wire/field-syntax.ts'
+import type { HeadLines } from '../http/wire/head-lines.ts'
 import type { FormatName } from './format.ts'
 
 interface Head {
@@ -51,23 +51,19 @@ export function retryAfterOf(restMs: number): string {
  * such a text in different ways.
  */
 export function limitRetryAfter(
-  headers: readonly string[],
+  headers: HeadLines,
   { restMs, nowMs }: { readonly restMs: number; readonly nowMs: number },
-): string[] {
-  const limited: string[] = []
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
-    limited.push(name)
-    if (isNamed(name, 'retry-after')) {
+): HeadLines {
+  return headers.edit((fields, index) => {
+    const value = fields.value(index)
+    if (fields.isNamed(index, 'retry-after')) {
       const waitMs = readWaitMs(value, nowMs)
-      limited.push(isShort(waitMs) ? value : retryAfterOf(waitMs ?? restMs))
-    } else if (isNamed(name, 'retry-after-ms')) {
-      const waitMs = readNumber(value)
-      limited.push(isShort(waitMs) ? value : String(Math.min(waitMs ?? restMs, clientWaitMsMax)))
-    } else limited.push(value)
-  }
-  return limited
+      return isShort(waitMs) ? value : retryAfterOf(waitMs ?? restMs)
+    }
+    if (!fields.isNamed(index, 'retry-after-ms')) return value
+    const waitMs = readNumber(value)
+    return isShort(waitMs) ? value : String(Math.min(waitMs ?? restMs, clientWaitMsMax))
+  })
 }
 
 function isShort(waitMs: number | undefined): boolean {

@@ -81,11 +81,11 @@ export function createAnswerReader({
 
 function questionOf(context: AnswerContext): Omit<AnswerQuestion, 'bytes'> {
   const { format, operation, head, facts, secrets } = context
-  const { status, rawHeaders, isEndAnnounced } = head
+  const { status, fields, isEndAnnounced } = head
   return {
     format: format.name,
     operation: operation.name,
-    head: { status, rawHeaders, isEndAnnounced },
+    head: { status, fields: fields.flat(), isEndAnnounced },
     facts,
     secrets: secrets.map((one) => one.reveal()),
   }

@@ -6,13 +6,14 @@ import type { FormatName, RequestFacts } from '../formats/format.ts'
 import { formatOf } from '../formats/registry.ts'
 import { ReceivedHead } from '../http/client/round-trip.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
+import { fieldsOf } from '../http/wire/fields.ts'
 import { readCollected, type CollectedReading } from './attempt-outcome.ts'
 
 export interface AnswerQuestion {
   readonly format: FormatName
   /** The name of an operation of the format. */
   readonly operation: string
-  readonly head: Omit<UpstreamHead, 'header'>
+  readonly head: Omit<UpstreamHead, 'header' | 'fields'> & { readonly fields: readonly string[] }
   readonly facts: RequestFacts
   readonly secrets: readonly string[]
   /** Moved to the thread and back, not copied. */
@@ -32,7 +33,7 @@ function read(question: AnswerQuestion): AnswerFound {
   const isVendors = operation?.kind === 'forwarded' || operation?.kind === 'stored'
   invariant(isVendors, 'the operation is one of the format that a vendor answers')
   const { bytes, facts } = question
-  const head = new ReceivedHead(question.head)
+  const head = new ReceivedHead({ ...question.head, fields: fieldsOf(question.head.fields) })
   const secrets = question.secrets.map((text) => new Secret(text))
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const reading = readCollected(body, { head, format, operation, facts, secrets })

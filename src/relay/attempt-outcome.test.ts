@@ -9,6 +9,7 @@ import { chatFormat } from '../formats/chat/index.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import { responsesCreate } from '../formats/responses/index.ts'
 import type { FailureKind, UpstreamHead } from '../http/client/upstream.ts'
+import { fieldsOf } from '../http/wire/fields.ts'
 import { readErrorAnswer } from './attempt-outcome.ts'
 
 const envelope = (error: object): string => JSON.stringify({ error })
@@ -46,7 +47,7 @@ const seenByGateway: readonly OutcomeClass[] = [
 function classOf(status: number, body: string): OutcomeClass {
   const head: UpstreamHead = {
     status,
-    rawHeaders: [],
+    fields: fieldsOf([]),
     isEndAnnounced: true,
     header: () => undefined,
   }

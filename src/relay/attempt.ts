@@ -392,6 +392,6 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
 /** A vendor may send its request back: no part of a secret is shown, recorded or logged. */
 function hideSecrets(head: UpstreamHead, { secrets }: Channel): UpstreamHead {
-  const rawHeaders = withoutSecrets(head.rawHeaders, secrets)
-  return rawHeaders === head.rawHeaders ? head : new ReceivedHead({ ...head, rawHeaders })
+  const fields = withoutSecrets(head.fields, secrets)
+  return fields === head.fields ? head : new ReceivedHead({ ...head, fields })
 }

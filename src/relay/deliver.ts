@@ -13,7 +13,8 @@ import { restMsOf } from '../channels/health/out-of-use.ts'
 import { limitRetryAfter, readRetryAfterMs } from '../formats/rate-headers.ts'
 import { reasonOf, type VendorReason } from '../formats/vendor-reason.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
-import { exchangeIdHeader, sendReply, type Reply } from '../http/server/reply.ts'
+import { exchangeIdHeader, sendReply, type VendorReply } from '../http/server/reply.ts'
+import type { HeadLines } from '../http/wire/head-lines.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { Answered } from './answered.ts'
 import type { ClientLink } from './client-link.ts'
@@ -179,10 +180,10 @@ function beginStream(admitted: Admitted, head: UpstreamHead, services: DeliverSe
 }
 
 /** Adds the headers that keep proxies from collecting or caching a stream. */
-function streamHeaders(head: UpstreamHead, headers: string[]): string[] {
-  if (head.header('x-accel-buffering') === undefined) headers.push('x-accel-buffering', 'no')
+function streamHeaders(head: UpstreamHead, headers: HeadLines): HeadLines {
+  if (head.header('x-accel-buffering') === undefined) headers.add('x-accel-buffering', 'no')
   if (head.header('cache-control') === undefined)
-    headers.push('cache-control', 'no-cache, no-transform')
+    headers.add('cache-control', 'no-cache, no-transform')
   return headers
 }
 
@@ -241,7 +242,7 @@ function deliverWhole(
     finish({ isDurable, chargedPicos }) {
       if (isDurable) {
         const headers = answerHeaders(admitted, head, services)
-        headers.push(costHeader, formatUsd(chargedPicos))
+        headers.add(costHeader, formatUsd(chargedPicos))
         send(admitted, { status: head.status, headers, body }, services)
       } else {
         sendReply(admitted.request, admitted.response, errorReply(admitted, unstoredCharge))
@@ -319,16 +320,12 @@ function refusalOf(status: number, { message }: VendorError): Refusal {
   return refuse(code, message ?? 'The vendor failed.')
 }
 
-function send(admitted: Admitted, reply: Reply, { onTracePoint }: DeliverServices): void {
+function send(admitted: Admitted, reply: VendorReply, { onTracePoint }: DeliverServices): void {
   sendReply(admitted.request, admitted.response, reply)
   onTracePoint?.('answer_released', admitted.exchangeId)
 }
 
-function limitWait(
-  headers: readonly string[],
-  head: UpstreamHead,
-  { clock }: DeliverServices,
-): string[] {
+function limitWait(headers: HeadLines, head: UpstreamHead, { clock }: DeliverServices): HeadLines {
   const nowMs = clock.now()
   return limitRetryAfter(headers, { restMs: restMsOf(readRetryAfterMs(head, nowMs)), nowMs })
 }
@@ -338,9 +335,9 @@ function answerHeaders(
   admitted: Admitted,
   head: UpstreamHead,
   services: DeliverServices,
-): string[] {
+): HeadLines {
   const vendorId = head.header(admitted.format.requestIdHeader)
-  return [...forwardResponseHeaders(head.rawHeaders), ...ownHeaders(admitted, services, vendorId)]
+  return forwardResponseHeaders(head.fields).addAll(ownHeaders(admitted, services, vendorId))
 }
 
 /** Our ids, and the account's own limits. */

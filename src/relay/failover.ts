@@ -249,8 +249,8 @@ async function tryLease(
   const { admitted, lease } = attempt
   const { vendor, format, operation, facts, exchangeId, path, query } = admitted
   try {
-    const { rawHeaders } = admitted.request
-    const reach = reachOf(lease.channel, vendor, { rawHeaders, path, query, format: format.name })
+    const { fields } = admitted.request
+    const reach = reachOf(lease.channel, vendor, { fields, path, query, format: format.name })
     // The fields that are in a body are not added to it.
     const toAmend = addedField === undefined ? { ...facts, asksUsageChunk: true } : facts
     const body =

@@ -147,7 +147,7 @@ async function readFacts(
   operation: ForwardedOperation,
   { bytes, bodies }: UnreadBytes & Pick<RelayServices, 'bodies'>,
 ): Promise<{ readonly bytes: Buffer; readonly facts: RequestFacts } | Refusal> {
-  const versionFault = findVersionFault(request.rawHeaders, vendor.name, vendor.versionHeader)
+  const versionFault = findVersionFault(request.fields, vendor.name, vendor.versionHeader)
   if (versionFault !== undefined) return refuse('relay.request_invalid', versionFault)
   const { allowedFeatures } = vendor
   const { accountId } = principal
@@ -181,7 +181,7 @@ function tooLarge(bytesMax: number): Refusal {
 const forwardedHeadBytesMax = 15_360
 
 export function findHeadFault({ request, path, query }: Identified): Refusal | undefined {
-  const bytes = path.length + query.length + forwardedHeaderBytes(request.rawHeaders)
+  const bytes = path.length + query.length + forwardedHeaderBytes(request.fields)
   if (bytes <= forwardedHeadBytesMax) return undefined
   return refuse(
     'http.head_too_large',

@@ -114,7 +114,7 @@ async function serve(
   if (found.kind === 'found' && found.operation.kind === 'warm_up')
     return sendReply(request, response, warmUpReply(incoming))
 
-  const principal = await services.authenticate(presentedSecret(request.rawHeaders), 'client', {
+  const principal = await services.authenticate(presentedSecret(request.fields), 'client', {
     address: request.clientAddress,
     nowMs: incoming.startedAtMs,
   })

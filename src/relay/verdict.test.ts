@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { UpstreamHead } from '../http/client/upstream.ts'
+import { fieldsOf } from '../http/wire/fields.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import { outcomes, type BrokenClass } from '../channels/outcomes.ts'
 import type { AttemptOutcome, VendorErrorOutcome } from './attempt-outcome.ts'
@@ -9,7 +10,7 @@ import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
 const head: UpstreamHead = {
   status: 200,
-  rawHeaders: [],
+  fields: fieldsOf([]),
   isEndAnnounced: true,
   header: () => undefined,
 }

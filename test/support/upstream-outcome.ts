@@ -1,4 +1,5 @@
 /** What one request through the pools comes to: `end` with its body, or the kind of its failure. */
+import { requestLines } from '../../src/http/wire/head-lines.ts'
 import type { UpstreamPools } from '../../src/http/client/pool.ts'
 import type { UpstreamRequest, UpstreamTarget } from '../../src/http/client/upstream.ts'
 
@@ -10,7 +11,12 @@ export function outcomeOf(
   return new Promise((resolve) => {
     let body = ''
     const method = sent === undefined ? 'GET' : 'POST'
-    const request: UpstreamRequest = { method, path: '/v1/models', headers: [], body: sent }
+    const request: UpstreamRequest = {
+      method,
+      path: '/v1/models',
+      headers: requestLines(),
+      body: sent,
+    }
     upstream.send(target, request, {
       onHead: () => undefined,
       onBytes(bytes, start, end) {

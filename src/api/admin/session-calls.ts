@@ -5,6 +5,7 @@
 import type { Hono } from 'hono'
 import { presentedSecret } from '../../access/authenticate.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
+import { fieldsOf } from '../../http/wire/fields.ts'
 import { sessionCalls } from '../../operations/sessions/endpoints.ts'
 import {
   refusalOfInput,
@@ -36,7 +37,7 @@ export function addSignIn(app: Hono<Environment>, parts: SessionCallParts): void
   // A page that opens looks whether there is a session. None is no fault, which browsers would report.
   app.get(path, async (request, next) => {
     const { incoming } = request.env
-    const proof = readCookie(incoming) ?? presentedSecret(incoming.rawHeaders)
+    const proof = readCookie(incoming) ?? presentedSecret(fieldsOf(incoming.rawHeaders))
     if (proof === undefined) return request.body(null, 204)
     await next()
     return undefined

@@ -8,6 +8,7 @@ import type { AdminRole } from '../../access/key.ts'
 import type { LiveSession, Sessions } from '../../access/session.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Refusal } from '../../base/errors.ts'
+import { fieldsOf } from '../../http/wire/fields.ts'
 import { isPerson, refusalOfCrossSite } from './own-origin.ts'
 import { readCookie } from './session-cookie.ts'
 
@@ -34,7 +35,8 @@ export async function signIn(
   { isFollowUp }: { readonly isFollowUp: boolean } = { isFollowUp: false },
 ): Promise<Operator | Refusal> {
   const cookie = mayHaveCookie(incoming) ? readCookie(incoming) : undefined
-  if (cookie === undefined) return byToken(parts, incoming, presentedSecret(incoming.rawHeaders))
+  if (cookie === undefined)
+    return byToken(parts, incoming, presentedSecret(fieldsOf(incoming.rawHeaders)))
   const crossSite = refusalOfCrossSite(incoming)
   const address = parts.addressOf(incoming)
   const isInUse = crossSite === undefined && isPerson(incoming) && !isFollowUp

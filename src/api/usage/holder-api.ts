@@ -76,7 +76,7 @@ async function answer(
 ): Promise<Refusal | undefined> {
   const { clock } = parts
   const caller = { address: request.clientAddress, nowMs: clock.now() }
-  const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
+  const principal = await parts.authenticate(presentedSecret(request.fields), 'reader', caller)
   if (principal.kind === 'refusal') return principal
   request.place.showKey()
   if (request.method !== 'GET' && request.method !== 'HEAD')

@@ -10,6 +10,7 @@ import { seededRandom } from '../../base/random.ts'
 import { HealthBook } from './health-book.ts'
 import { Prober } from '../probes/prober.ts'
 import type { Upstream } from '../../http/client/upstream.ts'
+import { fieldsOf } from '../../http/wire/fields.ts'
 
 const second = 1_000
 const minute = 60 * second
@@ -41,7 +42,7 @@ function scripted(clock: ManualClock) {
       const timer = clock.after(answerMs, () => {
         receiver.onHead({
           status,
-          rawHeaders: [],
+          fields: fieldsOf([]),
           isEndAnnounced: true,
           header: () => undefined,
         })

@@ -22,7 +22,9 @@ import {
   type Upstream,
   type UpstreamHead,
   type UpstreamReceiver,
+  type UpstreamRequest,
 } from '../../http/client/upstream.ts'
+import { fieldsOf } from '../../http/wire/fields.ts'
 import { copyOf } from '../../http/wire/framing.ts'
 
 export interface CheckRequest {
@@ -141,11 +143,11 @@ function sendOnce(
 function upstreamRequest(
   { vendor, channel, model, operation }: CheckRequest,
   body: Buffer | undefined,
-): { method: 'POST' | 'GET'; path: string; headers: string[]; body: Buffer | undefined } {
-  const rawHeaders = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
+): Omit<UpstreamRequest, 'body'> & { readonly body: Buffer | undefined } {
+  const fields = fieldsOf(['user-agent', 'turnpike-check', 'content-type', 'application/json'])
   const path = body === undefined ? '/v1/models' : operation.path
   const reach = reachOf(channel, vendor, {
-    rawHeaders,
+    fields,
     path,
     query: '',
     format: formatOfPlace(model, vendor.format),

@@ -8,6 +8,7 @@ import type { Site } from '../../api/web/site.ts'
 import { newId } from '../../base/id.ts'
 import { readAddress } from '../../base/ip-address.ts'
 import { listen, type Listener } from '../../http/server/listener.ts'
+import { fieldsOf } from '../../http/wire/fields.ts'
 import { reportMetrics, type MetricsReport } from '../../telemetry/united-metrics.ts'
 import { catching, serveFront, type FrontParts } from '../front.ts'
 import { measureGateway } from './measuring.ts'
@@ -125,7 +126,7 @@ function adminParts(opening: Opening, below: Below, clients: Listener): AdminPar
     operations: operators.operations,
     store: opening.config.store,
     addressOf: ({ socket, rawHeaders }) =>
-      addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
+      addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), fieldsOf(rawHeaders)),
     openStore: money.openAnother,
     catchUp,
     onFault: (error) => telemetry.fault(error, 'api'),

@@ -13,7 +13,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
-import { isNamed } from '../wire/field-syntax.ts'
+import type { Fields } from '../wire/fields.ts'
 import { copyOf } from '../wire/framing.ts'
 import { codingOf, zstdWindowLogMax } from './content-encoding.ts'
 import { ReceivedHead } from './round-trip.ts'
@@ -69,7 +69,7 @@ class DecodedAnswer implements UpstreamReceiver, UpstreamCall {
       return
     }
     this.#coding = coding
-    this.#receiver?.onHead(new ReceivedHead({ ...head, rawHeaders: withoutCoding(head) }))
+    this.#receiver?.onHead(new ReceivedHead({ ...head, fields: withoutCoding(head.fields) }))
   }
 
   onBytes(bytes: Buffer, start: number, end: number): boolean {
@@ -150,14 +150,10 @@ class DecodedAnswer implements UpstreamReceiver, UpstreamCall {
 }
 
 /** The answer's length was that of the coded bytes. */
-function withoutCoding({ rawHeaders }: UpstreamHead): string[] {
-  const kept: string[] = []
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (!isNamed(name, 'content-encoding') && !isNamed(name, 'content-length'))
-      kept.push(name, rawHeaders[index + 1] ?? '')
-  }
-  return kept
+function withoutCoding(fields: Fields): Fields {
+  const isKept = (index: number): boolean =>
+    !fields.isNamed(index, 'content-encoding') && !fields.isNamed(index, 'content-length')
+  return fields.filter(isKept)
 }
 
 /** The content shows whether the end is missing: the part before a cut must be passed on. */

@@ -2,7 +2,7 @@
  * One exchange with a vendor as its caller sees it: passes on the bytes of the connection, keeps them while
  * the caller pauses, and ends in exactly one callback. It knows no socket and no framing.
  */
-import { isNamed } from '../wire/field-syntax.ts'
+import type { Fields } from '../wire/fields.ts'
 import { copyOf } from '../wire/framing.ts'
 import type { ResponseHead } from '../wire/response-reader.ts'
 import type {
@@ -77,9 +77,9 @@ export class RoundTrip implements UpstreamCall {
 
   onHead(head: ResponseHead): void {
     this.#hasHead = true
-    const { status, rawHeaders, framing } = head
+    const { status, fields, framing } = head
     const isEndAnnounced = framing.kind !== 'close'
-    this.#receiver?.onHead(new ReceivedHead({ status, rawHeaders, isEndAnnounced }))
+    this.#receiver?.onHead(new ReceivedHead({ status, fields, isEndAnnounced }))
   }
 
   /** The memory of the bytes is used again afterwards. */
@@ -143,22 +143,19 @@ export class RoundTrip implements UpstreamCall {
   }
 }
 
-/** The head of an answer, without an index of its headers: few are ever looked up. */
+/** The head of an answer. */
 export class ReceivedHead implements UpstreamHead {
   readonly status: number
-  readonly rawHeaders: readonly string[]
+  readonly fields: Fields
   readonly isEndAnnounced: boolean
 
   constructor(head: Omit<UpstreamHead, 'header'>) {
     this.status = head.status
-    this.rawHeaders = head.rawHeaders
+    this.fields = head.fields
     this.isEndAnnounced = head.isEndAnnounced
   }
 
   header(name: string): string | undefined {
-    const { rawHeaders } = this
-    for (let index = 0; index < rawHeaders.length; index += 2)
-      if (isNamed(rawHeaders[index] ?? '', name)) return rawHeaders[index + 1]
-    return undefined
+    return this.fields.find(name)
   }
 }

@@ -4,6 +4,8 @@
  * and no byte of one exchange reaches another.
  */
 import type { Secret } from '../../base/secret.ts'
+import type { Fields } from '../wire/fields.ts'
+import type { HeadLines } from '../wire/head-lines.ts'
 
 export interface Upstream {
   /** Never calls the receiver before it has returned. */
@@ -24,11 +26,8 @@ export interface UpstreamRequest {
   readonly method: 'DELETE' | 'GET' | 'POST'
   /** Path and query behind the channel's base URL, e.g. `/v1/messages?beta=true`. */
   readonly path: string
-  /**
-   * Flat list of names and values, complete: with credential and content headers, without host and
-   * content-length.
-   */
-  readonly headers: string[]
+  /** Complete, with credential and content headers, without host and content-length. */
+  readonly headers: HeadLines
   /** Pieces are sent one behind the other. */
   readonly body: Buffer | readonly Buffer[] | undefined
   /** Called once, however the exchange ends, when nothing here reads the body's memory any more. */
@@ -58,8 +57,7 @@ export interface UpstreamReceiver {
 
 export interface UpstreamHead {
   readonly status: number
-  /** Flat list as received, names as received. */
-  readonly rawHeaders: readonly string[]
+  readonly fields: Fields
   /** The body ends with its length or its last chunk; otherwise it ends with the connection. */
   readonly isEndAnnounced: boolean
   /** Returns the first value of a lower-case name. */

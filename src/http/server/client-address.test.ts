@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { buildIpRanges } from '../../base/ip-address.ts'
 import type { ForwardingHeader } from '../wire/forwarding-header.ts'
+import { fieldsOf } from '../wire/fields.ts'
 import { ClientAddresses } from './client-address.ts'
 
 function withProxies(header: ForwardingHeader = 'x-forwarded-for') {
@@ -12,7 +13,7 @@ function withProxies(header: ForwardingHeader = 'x-forwarded-for') {
     onUnlistedProxy: (address, how) => unlisted.push(`${address} ${how}`),
   })
   const find = (peer: string, ...headers: string[]): string | undefined =>
-    addresses.find(addresses.peer(peer), headers)
+    addresses.find(addresses.peer(peer), fieldsOf(headers))
   return { find, unlisted }
 }
 

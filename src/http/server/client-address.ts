@@ -4,6 +4,7 @@
  */
 import type { BlockList } from 'node:net'
 import { addressGroup, isInRanges } from '../../base/ip-address.ts'
+import type { Fields } from '../wire/fields.ts'
 import { findForwardingHeader, hopsIn, type ForwardingHeader } from '../wire/forwarding-header.ts'
 
 /** The other end of a connection, or the one that a trusted proxy names in its PROXY line. */
@@ -42,14 +43,14 @@ export class ClientAddresses {
   }
 
   /** Finds the address for a request: the nearest one to the gateway that is not a trusted proxy's. */
-  find({ address: peerAddress, isTrusted }: Peer, rawHeaders: readonly string[]) {
+  find({ address: peerAddress, isTrusted }: Peer, fields: Fields) {
     if (!isTrusted) {
-      const how = findForwardingHeader(rawHeaders)
+      const how = findForwardingHeader(fields)
       if (how !== undefined) this.noteUnlisted(peerAddress, how)
       return peerAddress
     }
     let address = peerAddress
-    for (const hop of hopsIn(rawHeaders, this.#options.header)) {
+    for (const hop of hopsIn(fields, this.#options.header)) {
       // The text left of it may be a client's invention.
       if (hop === undefined) return address
       address = hop

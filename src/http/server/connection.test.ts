@@ -845,8 +845,8 @@ async function record(
   const limitsOfBody = { bytesMax: 1_000, timeoutMs: 60_000, clock: systemClock }
   const reading = await readBody(request.body, limitsOfBody)
   if (reading.kind !== 'body') return
-  const { method, target, rawHeaders: headers } = request
-  seen.push({ method, target, headers, body: reading.body.toString('latin1') })
+  const { method, target, fields } = request
+  seen.push({ method, target, headers: fields.flat(), body: reading.body.toString('latin1') })
   sendReply(request, response, { status: 200, headers: [], body: Buffer.alloc(0) })
 }
 

@@ -314,7 +314,7 @@ export class ServerConnection
       this.dueMs = this.#parts.monotonic() + this.#parts.requestTimeoutMs
       this.pauseReading()
     }
-    const address = this.#parts.addresses.find(this.#peer, head.rawHeaders)
+    const address = this.#parts.addresses.find(this.#peer, head.fields)
     const from = { address, place: this.#place }
     this.#parts.handle(new IncomingRequest(head, body, from), response)
   }

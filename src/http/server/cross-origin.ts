@@ -3,7 +3,7 @@
  * from a page unless the answer allows the page's origin. Before it sends a request with a key, it asks with
  * a preflight. Invariant: no answer allows a request with cookies (`access-control-allow-credentials`).
  */
-import { isToken } from '../wire/field-syntax.ts'
+import { isToken } from '../wire/field-names.ts'
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import type { RequestFault } from '../wire/request-head.ts'
+import type { HeadLines } from '../wire/head-lines.ts'
 import { fieldLine, piecesOf, statusLine } from '../wire/message-writer.ts'
 
 /** The header that names the request on every response of the gateway. */
@@ -19,6 +20,9 @@ export interface Reply {
   readonly body: Buffer | readonly Buffer[]
 }
 
+/** One with a vendor's headers. */
+export type VendorReply = Omit<Reply, 'headers'> & { readonly headers: HeadLines }
+
 /** A rest of an unread body up to this size is discarded, so that the connection can serve again. */
 const smallBodyBytesMax = 65_536
 
@@ -26,7 +30,11 @@ const smallBodyBytesMax = 65_536
  * Sends a reply. The connection discards a small rest of an unread request body; with a large one it closes
  * behind the reply. Does nothing when the client has gone.
  */
-export function sendReply(request: IncomingRequest, response: ResponseWriter, reply: Reply): void {
+export function sendReply(
+  request: IncomingRequest,
+  response: ResponseWriter,
+  reply: Reply | VendorReply,
+): void {
   if (response.isGone || response.isHeadWritten) return
   // After a timeout the rest of the body could not be distinguished from a new request.
   if (reply.status === 408 || !isBodySmall(request)) response.closeAfterwards()

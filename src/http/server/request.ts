@@ -4,7 +4,7 @@
  * knows no socket. Invariants: no byte behind the body is part of it; memory in use follows the bytes that
  * have arrived, never what a client only announces.
  */
-import { hasListMember, isNamed } from '../wire/field-syntax.ts'
+import { hasListMember, type Fields } from '../wire/fields.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { ChunkedDecoder, copyPlaces, type Framing } from '../wire/framing.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
@@ -22,8 +22,7 @@ export class IncomingRequest {
   readonly method: string
   /** The request target as sent. */
   readonly target: string
-  /** Flat list as received, names as received. */
-  readonly rawHeaders: readonly string[]
+  readonly fields: Fields
   /** The client sends its body only after `100 Continue`. */
   readonly expectsContinue: boolean
   readonly body: IncomingBody
@@ -39,7 +38,7 @@ export class IncomingRequest {
   ) {
     this.method = head.method
     this.target = head.target
-    this.rawHeaders = head.rawHeaders
+    this.fields = head.fields
     this.expectsContinue = head.expectsContinue
     this.body = body
     this.clientAddress = from.address
@@ -57,14 +56,12 @@ export class IncomingRequest {
 
   /** Returns a header by its lower-case name; several values are joined by commas. */
   header(name: string): string | undefined {
-    const { rawHeaders } = this
-    let value: string | undefined
-    for (let index = 0; index < rawHeaders.length; index += 2) {
-      if (!isNamed(rawHeaders[index] ?? '', name)) continue
-      const one = rawHeaders[index + 1] ?? ''
-      value = value === undefined ? one : `${value}, ${one}`
-    }
-    return value
+    const { fields } = this
+    const index = fields.indexOf(name)
+    if (index === -1) return undefined
+    return fields.indexOf(name, index + 1) === -1
+      ? fields.value(index)
+      : fields.values(name).join(', ')
   }
 }
 

@@ -5,10 +5,18 @@
  */
 import { invariant } from '../../base/errors.ts'
 import type { ClientOutput } from './client-output.ts'
-import { isFieldValue, isNamed } from '../wire/field-syntax.ts'
+import { isFieldValue, isNamed } from '../wire/fields.ts'
+import { answerLines, HeadLines } from '../wire/head-lines.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { copyOf } from '../wire/framing.ts'
-import { bytesOf, chunkOf, fieldLine, joinPieces, statusLine } from '../wire/message-writer.ts'
+import {
+  bytesOf,
+  chunkOf,
+  fieldLine,
+  joinPieces,
+  statusLine,
+  validText,
+} from '../wire/message-writer.ts'
 
 /** What an answer needs of its connection. */
 export interface AnswerConnection {
@@ -95,31 +103,34 @@ export class ResponseWriter {
     this.#addedLines += fieldLine(name, value)
   }
 
-  /** Headers are a flat list without framing. Throws an InvariantError on an invalid one. */
-  writeHead(status: number, headers: readonly string[]): void {
+  /** Headers are without framing; as a flat list, too. Throws an InvariantError on an invalid one. */
+  writeHead(status: number, headers: HeadLines | readonly string[]): void {
     invariant(!this.#isHeadWritten, 'an answer has one head')
-    let text = statusLine(status)
-    let hasDate = false
+    const lines = headers instanceof HeadLines ? headers : this.#readOwn(status, headers)
+    const date = lines.hasDate ? '' : `date: ${this.#connection.date()}\r\n`
+    this.#status = status
+    this.#head = `${statusLine(status)}${validText(lines)}${this.#addedLines}${date}`
+    this.#isHeadWritten = true
+  }
+
+  /** The gateway's own answers may say something about the connection. */
+  #readOwn(status: number, headers: readonly string[]): HeadLines {
+    const lines = answerLines()
     for (let index = 0; index < headers.length; index += 2) {
       const name = headers[index] ?? ''
       const value = headers[index + 1] ?? ''
-      if (name.length === 10 && isNamed(name, 'connection')) {
+      if (isNamed(name, 'connection')) {
         this.#isLast ||= isNamed(value, 'close')
         continue
       }
-      if (name.length === 7 && isNamed(name, 'upgrade')) {
+      if (isNamed(name, 'upgrade')) {
         invariant(status === 426 && isFieldValue(value), 'only 426 names a protocol to upgrade to')
         this.#upgrade = value
         continue
       }
-      hasDate ||= name.length === 4 && isNamed(name, 'date')
-      text += fieldLine(name, value)
+      lines.add(name, value)
     }
-    text += this.#addedLines
-    if (!hasDate) text += `date: ${this.#connection.date()}\r\n`
-    this.#status = status
-    this.#head = text
-    this.#isHeadWritten = true
+    return lines
   }
 
   /** Returns false where the client is behind: `onDrain` follows. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { fieldsOf } from './fields.ts'
 import { findForwardingHeader, hopsIn } from './forwarding-header.ts'
 
 describe('the hops of a forwarding header', () => {
@@ -13,16 +14,16 @@ describe('the hops of a forwarding header', () => {
       ' [2001:db8::1]:80 , 2001:DB8::2, ::ffff:192.0.2.3',
     ]
     assert.deepEqual(
-      [...hopsIn(headers, 'x-forwarded-for')],
+      [...hopsIn(fieldsOf(headers), 'x-forwarded-for')],
       ['192.0.2.3', '2001:db8::2', '2001:db8::1', '192.0.2.2', '192.0.2.1'],
     )
-    assert.deepEqual([...hopsIn(headers, 'forwarded')], [])
+    assert.deepEqual([...hopsIn(fieldsOf(headers), 'forwarded')], [])
   })
 
   it('are undefined where they are no address', () => {
     for (const value of ['', 'unknown', '192.0.2', 'localhost', '"192.0.2.1"', '[192.0.2.1', '1:2'])
       assert.deepEqual(
-        [...hopsIn(['x-forwarded-for', value], 'x-forwarded-for')],
+        [...hopsIn(fieldsOf(['x-forwarded-for', value]), 'x-forwarded-for')],
         [undefined],
         value,
       )
@@ -41,17 +42,17 @@ describe('the hops of a forwarding header', () => {
       ['proto=http', [undefined]],
       ['for=192.0.2.1;for=192.0.2.2', [undefined]],
     ] as const)
-      assert.deepEqual([...hopsIn(['Forwarded', value], 'forwarded')], hops, value)
+      assert.deepEqual([...hopsIn(fieldsOf(['Forwarded', value]), 'forwarded')], hops, value)
   })
 
   it('in X-Real-IP are only the last value', () => {
     const headers = ['X-Real-IP', '6.6.6.6', 'x-real-ip', '6.6.6.7, 192.0.2.1']
-    assert.deepEqual([...hopsIn(headers, 'x-real-ip')], ['192.0.2.1'])
+    assert.deepEqual([...hopsIn(fieldsOf(headers), 'x-real-ip')], ['192.0.2.1'])
   })
 })
 
 it('a forwarding header is found in any spelling', () => {
-  assert.equal(findForwardingHeader(['Host', 'x', 'X-REAL-IP', '192.0.2.1']), 'x-real-ip')
-  assert.equal(findForwardingHeader(['forwarded', '']), 'forwarded')
-  assert.equal(findForwardingHeader(['Host', 'x-real-ip']), undefined)
+  assert.equal(findForwardingHeader(fieldsOf(['Host', 'x', 'X-REAL-IP', '192.0.2.1'])), 'x-real-ip')
+  assert.equal(findForwardingHeader(fieldsOf(['forwarded', ''])), 'forwarded')
+  assert.equal(findForwardingHeader(fieldsOf(['Host', 'x-real-ip'])), undefined)
 })

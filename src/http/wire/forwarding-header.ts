@@ -4,29 +4,24 @@
  * client's invention. Pure.
  */
 import { readAddress } from '../../base/ip-address.ts'
-import { isNamed } from './field-syntax.ts'
+import type { Fields } from './fields.ts'
 
 export const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip'] as const
 export type ForwardingHeader = (typeof forwardingHeaders)[number]
 
-/** Returns the first forwarding header of a request. */
-export function findForwardingHeader(rawHeaders: readonly string[]): ForwardingHeader | undefined {
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    for (const name of forwardingHeaders) if (isNamed(rawHeaders[index] ?? '', name)) return name
-  return undefined
+/** Returns a forwarding header of a request. */
+export function findForwardingHeader(fields: Fields): ForwardingHeader | undefined {
+  return forwardingHeaders.find((name) => fields.indexOf(name) !== -1)
 }
 
 /**
  * Returns the hops that the header names, the nearest first, and undefined for one that is no address. Of
  * `x-real-ip` only the last value counts: a proxy sets this header and does not add to it.
  */
-export function* hopsIn(
-  rawHeaders: readonly string[],
-  header: ForwardingHeader,
-): Generator<string | undefined> {
-  for (let index = rawHeaders.length - 2; index >= 0; index -= 2) {
-    if (!isNamed(rawHeaders[index] ?? '', header)) continue
-    for (const element of fromRight(rawHeaders[index + 1] ?? '', ',')) {
+export function* hopsIn(fields: Fields, header: ForwardingHeader): Generator<string | undefined> {
+  for (let index = fields.numbers.length - 1; index >= 0; index--) {
+    if (!fields.isNamed(index, header)) continue
+    for (const element of fromRight(fields.value(index), ',')) {
       yield header === 'forwarded' ? hopOf(element) : readHop(element)
       if (header === 'x-real-ip') return
     }

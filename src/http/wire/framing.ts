@@ -4,7 +4,8 @@
  * trailers are bounded, checked and dropped. Invariant: no byte of framing is taken for content or the
  * other way round, and no byte behind the end of the body is consumed.
  */
-import { hasListMember, isNamed, parseFields } from './field-syntax.ts'
+import { numberOf, otherName } from './field-names.ts'
+import { hasListMember, isNamed, parseFields, type Fields } from './fields.ts'
 
 export type Framing =
   /** There is no body. */
@@ -32,7 +33,15 @@ export interface HeadFacts {
   keepAlive: string | undefined
 }
 
-export function readHeadFacts(fields: readonly string[]): HeadFacts {
+const host = numberOf('host')
+const expect = numberOf('expect')
+const connection = numberOf('connection')
+const keepAlive = numberOf('keep-alive')
+const contentType = numberOf('content-type')
+const contentLength = numberOf('content-length')
+const transferEncoding = numberOf('transfer-encoding')
+
+export function readHeadFacts(fields: Fields): HeadFacts {
   const facts: HeadFacts = {
     hostCount: 0,
     typeCount: 0,
@@ -44,38 +53,27 @@ export function readHeadFacts(fields: readonly string[]): HeadFacts {
     expectation: undefined,
     keepAlive: undefined,
   }
-  for (let index = 0; index < fields.length; index += 2)
-    noteField(facts, fields[index] ?? '', fields[index + 1] ?? '')
+  const { numbers } = fields
+  for (let index = 0; index < numbers.length; index++) {
+    const number = numbers[index] ?? otherName
+    if (number === otherName || number > transferEncoding) continue
+    if (number === host) facts.hostCount++
+    else if (number === contentType) facts.typeCount++
+    else noteField(facts, number, fields.value(index))
+  }
   return facts
 }
 
-/** Compares lengths first: comparing seven strings per header costs more than looking at a number. */
-function noteField(facts: HeadFacts, name: string, value: string): void {
-  switch (name.length) {
-    case 4:
-      if (isNamed(name, 'host')) facts.hostCount++
-      break
-    case 6:
-      if (isNamed(name, 'expect')) facts.expectation = joined(facts.expectation, value)
-      break
-    case 10:
-      if (isNamed(name, 'connection')) facts.connection = joined(facts.connection, value)
-      else if (isNamed(name, 'keep-alive')) facts.keepAlive = value
-      break
-    case 12:
-      if (isNamed(name, 'content-type')) facts.typeCount++
-      break
-    case 14:
-      if (!isNamed(name, 'content-length')) break
-      facts.lengthCount++
-      facts.length = value
-      break
-    case 17:
-      if (!isNamed(name, 'transfer-encoding')) break
-      facts.codingCount++
-      facts.coding = value
-      break
-    default:
+function noteField(facts: HeadFacts, number: number, value: string): void {
+  if (number === expect) facts.expectation = joined(facts.expectation, value)
+  else if (number === connection) facts.connection = joined(facts.connection, value)
+  else if (number === keepAlive) facts.keepAlive = value
+  else if (number === contentLength) {
+    facts.lengthCount++
+    facts.length = value
+  } else {
+    facts.codingCount++
+    facts.coding = value
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { STATUS_CODES } from 'node:http'
 import { invariant } from '../../base/errors.ts'
-import { isFieldValue, isToken } from './field-syntax.ts'
+import { answerLines, type HeadLines } from './head-lines.ts'
 
 export interface RequestToWrite {
   readonly method: 'DELETE' | 'GET' | 'POST'
@@ -13,16 +13,9 @@ export interface RequestToWrite {
   readonly target: string
   /** Value of the `Host` header. */
   readonly host: string
-  /** Flat name, value list, without host and without anything about framing or the connection. */
-  readonly headers: readonly string[]
+  readonly headers: HeadLines
   readonly body: Buffer | readonly Buffer[] | undefined
 }
-
-/** Headers about framing: only the writer of a message sets them. */
-const framingNames = ['content-length', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
-const isAnswerFraming = nameTest(framingNames)
-/** In a request also those that would promise things that the gateway does not do. */
-const isRequestFraming = nameTest([...framingNames, 'connection', 'expect', 'host', 'te'])
 
 const targetPattern = /^\/[!-~]*$/
 const hostPattern = /^[!-~]+$/
@@ -30,18 +23,11 @@ const hostPattern = /^[!-~]+$/
 /** Returns the head as text, one character per byte; undefined where a part of it cannot be written. */
 export function requestHead(request: RequestToWrite): string | undefined {
   const { method, target, host, headers, body } = request
-  if (!targetPattern.test(target) || !hostPattern.test(host)) return undefined
-  let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1]
-    if (value === undefined || !isToken(name) || !isFieldValue(value) || isRequestFraming(name))
-      return undefined
-    text += `${name}: ${value}\r\n`
-  }
-  if (body !== undefined || method === 'POST')
-    text += `content-length: ${bytesOf(piecesOf(body))}\r\n`
-  return text + '\r\n'
+  if (!headers.isValid || !targetPattern.test(target) || !hostPattern.test(host)) return undefined
+  const first = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+  const hasLength = body !== undefined || method === 'POST'
+  const length = hasLength ? `content-length: ${bytesOf(piecesOf(body))}\r\n` : ''
+  return `${first}${headers.text}${length}\r\n`
 }
 
 /** Vendors send a status that no standard names; n8n shows only the reason phrase of an error. */
@@ -60,16 +46,13 @@ export function statusLine(status: number): string {
 
 /** Returns a header of an answer with its line end. Throws an InvariantError where it is not valid. */
 export function fieldLine(name: string, value: string): string {
-  const isValid = isToken(name) && isFieldValue(value) && !isAnswerFraming(name)
-  invariant(isValid, 'a header of an answer has other characters, or is about its framing')
-  return `${name}: ${value}\r\n`
+  return validText(answerLines([name, value]))
 }
 
-/** Lengths first: lower-casing every name would cost more than the rest of the head. */
-function nameTest(names: readonly string[]): (name: string) => boolean {
-  const known = new Set(names)
-  const lengths = new Set(names.map((name) => name.length))
-  return (name) => lengths.has(name.length) && known.has(name.toLowerCase())
+/** Returns headers of an answer as text. Throws an InvariantError where one is not valid. */
+export function validText({ isValid, text }: HeadLines): string {
+  invariant(isValid, 'a header of an answer has other characters, or is about its framing')
+  return text
 }
 
 const hexDigits = Buffer.from('0123456789abcdef')

@@ -2,7 +2,7 @@
  * Parses the head of a request. Pure. It refuses everything that two programs in a row could read
  * differently: where the request ends, which host it is for, and which version it has.
  */
-import { isNamed, KnownNames, parseFields } from './field-syntax.ts'
+import { isNamed, parseFields, type Fields } from './fields.ts'
 import {
   isKeptAlive,
   noBody,
@@ -19,8 +19,7 @@ export interface RequestHead {
   /** As sent; printable ASCII. */
   readonly target: string
   readonly isHttp11: boolean
-  /** Flat list as received, names as received. */
-  readonly rawHeaders: readonly string[]
+  readonly fields: Fields
   /** Never `close`: the body of a request has a length or chunks. */
   readonly framing: Framing
   /** The client wants to send more requests on this connection. */
@@ -53,7 +52,7 @@ export function mayBecomeRequest(piece: Buffer, headBytesMax: number): boolean {
 }
 
 const fieldsMax = 256
-const usual = new KnownNames(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const usual: readonly string[] = ['POST', 'GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT', 'PATCH']
 /** Any other possible method: the router refuses those that no endpoint serves. */
 const methodPattern = /^[A-Z][A-Z-]*$/
 const targetPattern = /^[!-~]+$/
@@ -65,7 +64,7 @@ export function parseRequestHead(text: string): RequestHead | RequestFault {
   const methodEnd = text.indexOf(' ')
   const targetEnd = text.indexOf(' ', methodEnd + 1)
   if (methodEnd === -1 || targetEnd === -1 || targetEnd > lineEnd) return malformed
-  const known = usual.find(text, 0, methodEnd)
+  const known = usual.find((one) => one.length === methodEnd && text.startsWith(one))
   const method = known ?? text.slice(0, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
   const isHttp11 = text.startsWith('HTTP/1.1\r\n', targetEnd + 1)
@@ -74,11 +73,11 @@ export function parseRequestHead(text: string): RequestHead | RequestFault {
   const unserved = known === undefined ? findMethodFault(method) : undefined
   if (unserved !== undefined) return unserved
   if (!targetPattern.test(target)) return malformed
-  const rawHeaders = parseFields(text, lineEnd + 2, fieldsMax)
-  if (rawHeaders === 'too_many') return tooManyFields
-  if (rawHeaders === 'malformed') return malformed
+  const fields = parseFields(text, lineEnd + 2, fieldsMax)
+  if (fields === 'too_many') return tooManyFields
+  if (fields === 'malformed') return malformed
 
-  const facts = readHeadFacts(rawHeaders)
+  const facts = readHeadFacts(fields)
   const framing = readFraming(facts, isHttp11, noBody)
   const problem = findFault(facts, isHttp11)
   if (problem !== undefined) return problem
@@ -91,7 +90,7 @@ export function parseRequestHead(text: string): RequestHead | RequestFault {
     method,
     target,
     isHttp11,
-    rawHeaders,
+    fields,
     framing,
     isKeptAlive: isKeptAlive(facts, isHttp11),
     expectsContinue,

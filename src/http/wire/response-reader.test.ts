@@ -26,7 +26,7 @@ function read(pieces: readonly Buffer[]): Answer | undefined {
   let body = ''
   const answer = (hasLeftover: boolean): Answer | undefined => {
     const { head } = reader
-    return head && { status: head.status, headers: head.rawHeaders, body, hasLeftover }
+    return head && { status: head.status, headers: head.fields.flat(), body, hasLeftover }
   }
   for (const [index, piece] of pieces.entries()) {
     if (piece.length === 0) continue

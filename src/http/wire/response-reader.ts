@@ -15,7 +15,7 @@ import {
   type HeadFacts,
 } from './framing.ts'
 import { HeadReader } from './head-reader.ts'
-import { parseFields } from './field-syntax.ts'
+import { parseFields, type Fields } from './fields.ts'
 
 /** `malformed` is final. */
 export type ResponseReading = 'more' | 'complete' | 'malformed'
@@ -134,8 +134,7 @@ export class ResponseReader {
 
 export interface ResponseHead {
   readonly status: number
-  /** Flat list as received, names as received. */
-  readonly rawHeaders: readonly string[]
+  readonly fields: Fields
   readonly framing: Framing
   /** How long the connection may be used again after this answer; 0 = not at all, undefined = not stated. */
   readonly keepAliveMs: number | undefined
@@ -157,7 +156,7 @@ function parseResponseHead(text: string): ResponseHead | undefined {
   if (stated === undefined) return undefined
   const isBodiless = status < 200 || status === 204 || status === 304
   const framing = isBodiless ? noBody : stated
-  return { status, rawHeaders: fields, framing, keepAliveMs: keepAlive(facts, isHttp11, framing) }
+  return { status, fields, framing, keepAliveMs: keepAlive(facts, isHttp11, framing) }
 }
 
 const statusStart = 9

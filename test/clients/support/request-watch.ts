@@ -115,7 +115,7 @@ class RequestReader {
     this.#onRequest({
       method: head.method,
       url: head.target,
-      headers: byLowerCaseName(head.rawHeaders),
+      headers: byLowerCaseName(head.fields.flat()),
       atMs: performance.now(),
       status: undefined,
     })

@@ -2,14 +2,21 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { describe, it } from 'node:test'
-import { hasListMember, isFieldValue, isToken, parseFields, KnownNames } from './field-syntax.ts'
+import { fieldNames, isToken, numberAt, numberOf, otherName } from './field-names.ts'
+import { fieldsOf, hasListMember, isFieldValue, parseFields, type Fields } from './fields.ts'
+
+function read(text: string, start: number, countMax = 20): Fields {
+  const fields = parseFields(text, start, countMax)
+  assert.ok(typeof fields !== 'string')
+  return fields
+}
 
 describe('fields', () => {
   it('are read as received, without white space around values', () => {
     const text = 'first line\r\nA: b\r\nX-Empty:\r\nx-tab:\t a b \t\r\nA:c\r\n__proto__: \xe9\r\n'
     const fields = ['A', 'b', 'X-Empty', '', 'x-tab', 'a b', 'A', 'c', '__proto__', '\xe9']
-    assert.deepEqual(parseFields(text, 12, 10), fields)
-    assert.deepEqual(parseFields('first\r\n', 7, 10), [])
+    assert.deepEqual(read(text, 12).flat(), fields)
+    assert.deepEqual(read('first\r\n', 7).flat(), [])
   })
 
   const doubtful: Readonly<Record<string, string>> = {
@@ -34,7 +41,7 @@ describe('fields', () => {
     it(`with ${name} are refused`, () => assert.equal(parseFields(text, 0, 10), 'malformed'))
 
   it('are bounded in number', () => {
-    assert.equal(parseFields('a: b\r\n'.repeat(10), 0, 10).length, 20)
+    assert.equal(read('a: b\r\n'.repeat(10), 0, 10).numbers.length, 10)
     assert.equal(parseFields('a: b\r\n'.repeat(11), 0, 10), 'too_many')
   })
 
@@ -46,7 +53,8 @@ describe('fields', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(token, value), { maxLength: 20 }), (pairs) => {
         const text = pairs.map(([name, content]) => `${name}: ${content}\r\n`).join('')
-        assert.deepEqual(parseFields(text, 0, 20), pairs.flat())
+        assert.deepEqual(read(text, 0).flat(), pairs.flat())
+        assert.deepEqual(fieldsOf(pairs.flat()).flat(), pairs.flat())
       }),
     )
   })
@@ -79,36 +87,54 @@ describe('the characters', () => {
   })
 })
 
-describe('known names', () => {
-  it('are found in place, whole and in their own case', () => {
-    const names = new KnownNames(['host', 'accept'])
-    assert.equal(names.find('host: a', 0, 4), 'host')
-    assert.equal(names.find('x-host: a', 2, 6), 'host')
-    assert.equal(names.find('hosts: a', 0, 5), undefined)
-    assert.equal(names.find('Host: a', 0, 4), undefined)
-    assert.equal(names.find('hos', 0, 4), undefined)
-    assert.ok(names.has('accept'))
-    assert.ok(!names.has('accep'))
+describe('the names of fields', () => {
+  it('have a number in any case, where the table has them', () => {
+    for (const [number, name] of fieldNames.entries()) {
+      if (number === otherName) continue
+      for (const spelling of [
+        name,
+        name.toUpperCase(),
+        name.replace(/^./, (one) => one.toUpperCase()),
+      ])
+        for (let times = 0; times < 2; times++)
+          assert.equal(numberAt(`..${spelling}:`, 2, 2 + spelling.length), number, spelling)
+      assert.equal(numberOf(name), number)
+    }
   })
 
-  it('are replaced by newer ones of their length, so that a peer cannot fill memory', () => {
-    const names = new KnownNames(['host'])
-    const invented = Array.from(
-      { length: 1_000 },
-      (_, index) => `x${String(index).padStart(3, '0')}`,
+  it('that are no part of the table have the same number, whatever they resemble', () => {
+    for (const name of ['hos', 'hosts', 'content_type', 'x-host', '__proto__', 'x'.repeat(10_000)])
+      for (let times = 0; times < 2; times++)
+        assert.equal(numberAt(`${name}: host`, 0, name.length), otherName, name)
+  })
+
+  it('are found whatever names a peer has invented before', () => {
+    for (let index = 0; index < 20_000; index++) {
+      const name = `x-${index.toString(36)}-y`
+      assert.equal(numberAt(name, 0, name.length), otherName)
+    }
+    assert.equal(numberAt('Host', 0, 4), numberOf('host'))
+    assert.equal(numberAt('Ho t', 0, 4), -1)
+    assert.equal(numberAt(':', 0, 0), -1)
+  })
+
+  it('are asked for by name, known or not', () => {
+    const fields = read('Host: a\r\nX-Mine: 1\r\nhost: b\r\nx-mine: 2\r\n', 0)
+    for (const [name, ...values] of [
+      ['host', 'a', 'b'],
+      ['x-mine', '1', '2'],
+      ['accept'],
+      ['x-other'],
+    ] as const) {
+      assert.equal(fields.find(name), values[0])
+      assert.deepEqual(fields.values(name), values)
+    }
+    const others = fields.filter((index) => !fields.isNamed(index, 'x-mine'))
+    assert.deepEqual(others.flat(), ['Host', 'a', 'host', 'b'])
+    assert.equal(fields.line(1), 'X-Mine: 1\r\n')
+    assert.equal(
+      fields.linesOf((index) => index !== 2),
+      'Host: a\r\nX-Mine: 1\r\nx-mine: 2\r\n',
     )
-    for (const name of invented) names.add(name)
-    const kept = invented.filter((name) => names.has(name))
-    assert.ok(kept.length < 100 && kept.includes('x999'), `${kept.length} are kept`)
-    assert.ok(!names.has('host'))
-    names.add('host')
-    assert.ok(names.has('host'))
-  })
-
-  it('are not kept when they are very long', () => {
-    const names = new KnownNames()
-    const long = 'x'.repeat(10_000)
-    assert.equal(names.add(long), long)
-    assert.ok(!names.has(long))
   })
 })
