@@ -22,7 +22,13 @@ import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { inputTokensHeld, likelyFacts, mostFacts, neededFacts } from './request-costs.ts'
 import { findLoweringField, outputTokensMax } from './output-limits.ts'
-import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
+import {
+  fill,
+  type Admitted,
+  type Identified,
+  type Prepared,
+  type RelayServices,
+} from './stages.ts'
 import { mayUse } from './served-models.ts'
 
 /** How exchanges of one kind of operation are admitted. */
@@ -31,21 +37,26 @@ interface Admission {
    * Refuses a request that no body could make admissible. A small body that has arrived is parsed first,
    * because that costs less than to ask: `admit`, or `countRefused`, then decides in the same order.
    */
-  preadmit(identified: Identified, services: LedgerServices): Promise<Refusal | undefined>
+  preadmit(
+    identified: Identified,
+    services: LedgerServices,
+  ): undefined | Promise<Refusal | undefined>
   /**
    * Counts a request whose body is refused, as if it had been admitted. Returns the refusal that comes
    * before any that its body can cause.
    */
   countRefused(identified: Identified, services: LedgerServices): Promise<Refusal | undefined>
-  admit(prepared: Prepared, services: AdmitServices): Promise<Admitted | Refusal>
+  admit(prepared: Prepared, services: AdmitServices): MaybeAdmitted | Promise<MaybeAdmitted>
 }
+
+type MaybeAdmitted = Admitted | Refusal
 
 export function admissionOf({ isFree }: VendorOperation): Admission {
   return isFree ? free : charged
 }
 
 const charged: Admission = {
-  async preadmit(identified, services) {
+  preadmit(identified, services) {
     return identified.request.body.isComplete ? undefined : checkLeast(identified, services)
   },
   async countRefused(identified, services) {
@@ -53,22 +64,24 @@ const charged: Admission = {
       (await checkLeast(identified, services)) ?? (await count(identified, 'requests', services))
     )
   },
-  async admit(prepared, services) {
+  admit(prepared, services) {
     if (prepared.holdsMost && prepared.facts.extras.serverTools?.isLimited === false)
       return unlimitedToolsRefused
+    const { ledger, onTracePoint } = services
     const needed = neededFacts(prepared)
-    const costs = {
-      amountPicos: quote(mostFacts(prepared)),
-      likelyPicos: quote(needed),
-    }
+    const costs = { amountPicos: quote(mostFacts(prepared)), likelyPicos: quote(needed) }
     // The body may have taken until after midnight: the day on which the hold is placed counts.
     const request = holdRequest(prepared, costs, services)
-    const placed = await place(request, services)
-    if (placed.kind === 'hold') return { ...prepared, hold: placed }
-    const { ledger } = services
-    const allowance = 'requests'
     const read = { prepared, needed }
-    return explain(placed, { identified: prepared, read, request, allowance, ledger })
+    const refused = { identified: prepared, read, request, allowance: 'requests', ledger } as const
+    const use = (placed: Hold | HoldRefusal): MaybeAdmitted => {
+      if (placed.kind !== 'hold') return explain(placed, refused)
+      onTracePoint?.('hold_placed', request.exchangeId)
+      return fill(prepared, { hold: placed })
+    }
+    onTracePoint?.('hold_requested', request.exchangeId)
+    const placing = ledger.place(request)
+    return placing instanceof Promise ? placing.then(use) : use(placing)
   },
 }
 
@@ -82,7 +95,7 @@ const unlimitedToolsRefused = refuse(
 const free: Admission = {
   preadmit: (identified, services) => count(identified, 'free_requests', services),
   countRefused: () => Promise.resolve(undefined),
-  admit: (prepared) => Promise.resolve({ ...prepared, hold: undefined }),
+  admit: (prepared) => fill(prepared, { hold: undefined }),
 }
 
 type LedgerServices = Pick<RelayServices, 'ledger' | 'clock'>
@@ -95,16 +108,6 @@ function holdRequest(
 ): HoldRequest {
   const { accountId, keyId, keyLimits } = principal
   return { exchangeId, accountId, keyId, keyLimits, ...costs, atMs: clock.now() }
-}
-
-async function place(
-  request: HoldRequest,
-  { ledger, onTracePoint }: Pick<RelayServices, 'ledger' | 'onTracePoint'>,
-): Promise<Hold | HoldRefusal> {
-  onTracePoint?.('hold_requested', request.exchangeId)
-  const placed = await ledger.place(request)
-  if (placed.kind === 'hold') onTracePoint?.('hold_placed', request.exchangeId)
-  return placed
 }
 
 /** Asks whether the least that a request of this caller can cost would be admitted. */

@@ -63,9 +63,9 @@ export function makeAttempt(
   outgoing: Outgoing,
   services: AttemptServices,
 ): Promise<AttemptOutcome> {
-  return new Promise((resolve) => {
-    new Attempt(request, services, resolve).start(outgoing)
-  })
+  const { promise, resolve } = Promise.withResolvers<AttemptOutcome>()
+  new Attempt(request, services, resolve).start(outgoing)
+  return promise
 }
 
 class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {

@@ -34,7 +34,7 @@ interface UnreadBody {
   readonly isGone: () => boolean
 }
 
-interface ReadBody {
+export interface ReadBody {
   readonly bytes: Buffer
   readonly facts: RequestFacts | RequestFault
 }

@@ -21,12 +21,14 @@ export function conversationOf(
   { running }: Pick<RelayServices, 'running'>,
 ): string {
   const { accountId, keyId } = principal
-  const named = [...sessionHeaders.map((name) => request.header(name)), facts.cacheKey]
-  const session = named.find((text) => text !== undefined && isSession(text))
-  if (session !== undefined) return `${accountId} ${session}`
+  for (const name of sessionHeaders) {
+    const session = request.header(name)
+    if (isSession(session)) return `${accountId} ${session}`
+  }
+  if (isSession(facts.cacheKey)) return `${accountId} ${facts.cacheKey}`
   return running.countOf(accountId) > runningOfOneConversation ? exchangeId : keyId
 }
 
-function isSession(text: string): boolean {
-  return text !== '' && Buffer.byteLength(text) <= sessionBytesMax
+function isSession(text: string | undefined): text is string {
+  return text !== undefined && text !== '' && Buffer.byteLength(text) <= sessionBytesMax
 }

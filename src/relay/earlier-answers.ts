@@ -20,18 +20,18 @@ import { stateName, type AnswerStateKey, type FoundState } from '../ledger/answe
 import type { BodyRoom } from '../access/limits.ts'
 import { bodyLimits, findHeadFault, findModel, type ModelRefusal } from './prepare.ts'
 import { printable } from './served-models.ts'
-import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
+import { RequestBody, fill, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
 type StateServices = Pick<RelayServices, 'answerStates' | 'clock'>
 
 /** One query of the store reads a thousand. */
 const referencesMax = 10_000
 
-/** Adds to a request the facts of the earlier answers that it names. */
-export async function findEarlierAnswers(
+/** Adds to a request the facts of the earlier answers that it names; most name none, and wait for nothing. */
+export function findEarlierAnswers(
   prepared: Prepared,
   services: StateServices,
-): Promise<Prepared | Refusal> {
+): Prepared | Refusal | Promise<Prepared | Refusal> {
   const { facts, vendor } = prepared
   const references = facts.references ?? []
   if (vendor.storedResponses === 'refuse') {
@@ -44,6 +44,14 @@ export async function findEarlierAnswers(
       'relay.request_invalid',
       `The request names more than ${referencesMax} items of earlier answers.`,
     )
+  return placeFound(prepared, references, services)
+}
+
+async function placeFound(
+  prepared: Prepared,
+  references: readonly StateReference[],
+  services: StateServices,
+): Promise<Prepared | Refusal> {
   const states = await find(prepared, references, services)
   for (const reference of references) {
     const state = states.get(stateName(stateKey(reference)))
@@ -128,9 +136,9 @@ function place(
   const [name, other] = pins
   if (other !== undefined) return divided
   const facts = withStoredPrompt(prepared.facts, needed)
-  if (name === undefined) return { ...prepared, facts, preferredChannel: preferred }
+  if (name === undefined) return fill(prepared, { facts, preferredChannel: preferred })
   const pinnedTo = findChannel(prepared, name)
-  return pinnedTo === undefined ? gone : { ...prepared, facts, pinnedTo }
+  return pinnedTo === undefined ? gone : fill(prepared, { facts, pinnedTo })
 }
 
 const divided = refuse(
@@ -191,22 +199,22 @@ export async function prepareStored(
   const found = findModel(identified, operation, state.model)
   if (found.kind === 'refusal') return found.code === 'relay.model_unknown' ? gone : found
   const { model, prices } = found
-  const pinnedTo = findChannel({ ...identified, model }, state.channel)
+  const pinnedTo = findChannel({ snapshot: identified.snapshot, model }, state.channel)
   if (pinnedTo === undefined) return gone
   const facts = storedFacts(model.id)
   const body = new RequestBody(Buffer.alloc(0), room)
-  return {
-    ...identified,
+  return fill(identified, {
     operation,
     model,
     prices,
     otherPrices: [],
-    outputLimits: new Map(),
+    outputLimits: [],
     body,
     facts,
     pinnedTo,
+    preferredChannel: undefined,
     storedId: id,
-  }
+  })
 }
 
 function storedFacts(model: string): RequestFacts {

@@ -13,6 +13,7 @@ import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
 import { readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { AttemptRecord } from '../ledger/ledger.ts'
 import type { Ending } from '../metering/settlement.ts'
+import type { AttemptTrace } from '../telemetry/traces.ts'
 import {
   committed,
   giveUp,
@@ -23,7 +24,7 @@ import {
 } from './answered.ts'
 import { isAnswer, type AttemptOutcome } from './attempt-outcome.ts'
 import { attemptRecord } from './attempt-records.ts'
-import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
+import { makeAttempt, type AttemptRequest, type AttemptServices, type Outgoing } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
 import { conversationOf } from './conversation.ts'
 import type { Delivered } from './deliver.ts'
@@ -56,10 +57,8 @@ export async function failover(
   while (!client.isGone && countReceived(tried) < settings.attemptsMax) {
     const lease = nextLease(route, tried)
     if (lease === undefined) break
-    const addedField = isPlain(tried) ? undefined : addedTo(admitted, lease, services)
-    const context = { ...contextOf(admitted, { route, lease, tried }), addedField }
-    const attempt = { admitted, client, lease, deadlineMs }
-    const last = await tryOnce(attempt, { context, index: tried.length }, services)
+    const begun = begin({ admitted, client, lease, deadlineMs }, tried, services)
+    const last = judged(begun, await begun.outcome, { admitted, route, tried }, services)
     const isOver = isLastOne(last, unsuitedOf(tried))
     if (isPlain(tried) && isAnswer(last.outcome)) services.counts.noteUsageRefused(lease.channel)
     tried.push(last)
@@ -167,23 +166,41 @@ function notesOf(tried: readonly Tried[], admitted: Admitted, client: ClientLink
   }
 }
 
-interface Choice {
-  readonly route: Route
-  readonly lease: Lease
-  readonly tried: readonly Tried[]
+/** What the exchange has tried so far, as the verdict on one more attempt asks for it. */
+class Choice implements VerdictContext {
+  readonly isFree: boolean
+  readonly hasRepeated: boolean
+  readonly addedField: string | undefined
+  readonly #route: Route
+  readonly #lease: Lease
+  readonly #tried: readonly Tried[]
+
+  constructor({ admitted, route, tried }: Earlier, { lease, addedField }: Begun) {
+    this.isFree = admitted.hold === undefined
+    this.hasRepeated = isRepeated(tried)
+    this.addedField = addedField
+    this.#route = route
+    this.#lease = lease
+    this.#tried = tried
+  }
+
+  hasAlternative(): boolean {
+    return this.#route.hasAlternative()
+  }
+
+  hasOtherModel(): boolean {
+    return unsuitedOf(this.#tried) === undefined && this.#route.hasAlternative(this.#lease)
+  }
+
+  mayRepeat(): boolean {
+    return this.#route.mayRepeat(this.#lease)
+  }
 }
 
-function contextOf(
-  { hold }: Admitted,
-  { route, lease, tried }: Choice,
-): Omit<VerdictContext, 'addedField'> {
-  return {
-    isFree: hold === undefined,
-    hasAlternative: () => route.hasAlternative(),
-    hasOtherModel: () => unsuitedOf(tried) === undefined && route.hasAlternative(lease),
-    mayRepeat: () => route.mayRepeat(lease),
-    hasRepeated: isRepeated(tried),
-  }
+interface Earlier {
+  readonly admitted: Admitted
+  readonly route: Route
+  readonly tried: readonly Tried[]
 }
 
 function openRoute(admitted: Admitted, services: FailoverServices): Route {
@@ -205,18 +222,73 @@ function openRoute(admitted: Admitted, services: FailoverServices): Route {
   })
 }
 
-/** Makes one attempt, judges it, and reports it to its channel. */
-async function tryOnce(
+/** An attempt that runs. */
+interface Begun {
+  readonly lease: Lease
+  readonly addedField: string | undefined
+  readonly droppedBetas: readonly string[] | undefined
+  readonly trace: AttemptTrace | undefined
+  readonly startedMs: number
+  readonly outcome: Promise<AttemptOutcome>
+}
+
+function begin(
   attempt: AttemptRequest,
-  { context, index }: { readonly context: VerdictContext; readonly index: number },
+  tried: readonly Tried[],
   services: FailoverServices,
-): Promise<Tried> {
+): Begun {
   const { admitted, lease } = attempt
-  const { clock } = services
-  const startedMs = clock.monotonic()
-  const trace = beginAttemptTrace(admitted, lease, index)
-  const { addedField } = context
-  const { outcome, droppedBetas } = await tryLease(attempt, addedField, services)
+  const addedField = isPlain(tried) ? undefined : addedTo(admitted, lease, services)
+  const startedMs = services.clock.monotonic()
+  const trace = beginAttemptTrace(admitted, lease, tried.length)
+  try {
+    const { exchangeId } = admitted
+    const { outgoing, droppedBetas } = outgoingOf(admitted, lease, addedField)
+    services.onTracePoint?.('attempt_sending', exchangeId)
+    const outcome = makeAttempt(attempt, outgoing, services)
+    services.onTracePoint?.('attempt_sent', exchangeId)
+    return { lease, addedField, droppedBetas, trace, startedMs, outcome }
+  } catch (error) {
+    lease.ended({ outcome: 'nobody' })
+    throw error
+  }
+}
+
+/** The request as this channel gets it. */
+function outgoingOf(
+  admitted: Admitted,
+  lease: Lease,
+  addedField: string | undefined,
+): { readonly outgoing: Outgoing; readonly droppedBetas: readonly string[] | undefined } {
+  const { vendor, format, operation, facts, path, query } = admitted
+  const { fields } = admitted.request
+  const reach = reachOf(lease.channel, vendor, { fields, path, query, format: format.name })
+  // The fields that are in a body are not added to it.
+  const toAmend = addedField === undefined ? { ...facts, asksUsageChunk: true } : facts
+  const body =
+    operation.kind === 'stored'
+      ? undefined
+      : operation.amend(admitted.body.bytes, toAmend, nameFor(admitted, lease))
+  const { method } = operation
+  const { path: sentPath, headers, droppedBetas } = reach
+  const onBodyUnused = admitted.body.lend()
+  return { outgoing: { method, path: sentPath, headers, body, onBodyUnused }, droppedBetas }
+}
+
+/** Returns the name of the model that the channel's vendor knows. */
+function nameFor({ model, facts }: Admitted, lease: Lease): string | undefined {
+  return nameAtVendor(model, { asked: facts.model, mapped: lease.upstreamModel })
+}
+
+/** Judges an attempt by its outcome, and reports it to its channel. */
+function judged(
+  begun: Begun,
+  outcome: AttemptOutcome,
+  earlier: Earlier,
+  { clock }: FailoverServices,
+): Tried {
+  const { admitted } = earlier
+  const { lease, startedMs, droppedBetas, trace } = begun
   const endedMs = clock.monotonic()
   const record = attemptRecord(outcome, {
     channel: lease.channel.name,
@@ -225,58 +297,10 @@ async function tryOnce(
     endedMs,
     droppedBetas,
   })
-  const verdict = judge(outcome, context)
+  const verdict = judge(outcome, new Choice(earlier, begun))
   report({ lease, outcome }, verdict, wallTimeMs(admitted, clock))
   trace?.judged({ ...record, next: verdict.next, isRunning: outcome.kind === 'streaming' })
   return { lease, outcome, verdict, record, startedMs, endedMs }
-}
-
-interface Sent {
-  readonly outcome: AttemptOutcome
-  readonly droppedBetas: readonly string[] | undefined
-}
-
-/** Returns the name of the model that the channel's vendor knows. */
-function nameFor({ model, facts }: Admitted, lease: Lease): string | undefined {
-  return nameAtVendor(model, { asked: facts.model, mapped: lease.upstreamModel })
-}
-
-async function tryLease(
-  attempt: AttemptRequest,
-  addedField: string | undefined,
-  services: FailoverServices,
-): Promise<Sent> {
-  const { admitted, lease } = attempt
-  const { vendor, format, operation, facts, exchangeId, path, query } = admitted
-  try {
-    const { fields } = admitted.request
-    const reach = reachOf(lease.channel, vendor, { fields, path, query, format: format.name })
-    // The fields that are in a body are not added to it.
-    const toAmend = addedField === undefined ? { ...facts, asksUsageChunk: true } : facts
-    const body =
-      operation.kind === 'stored'
-        ? undefined
-        : operation.amend(admitted.body.bytes, toAmend, nameFor(admitted, lease))
-    services.onTracePoint?.('attempt_sending', exchangeId)
-    const { method } = operation
-    const outcome = makeAttempt(
-      attempt,
-      {
-        method,
-        path: reach.path,
-        headers: reach.headers,
-        body,
-        onBodyUnused: admitted.body.lend(),
-      },
-      services,
-    )
-    services.onTracePoint?.('attempt_sent', exchangeId)
-    const { droppedBetas } = reach
-    return { droppedBetas, outcome: await outcome }
-  } catch (error) {
-    lease.ended({ outcome: 'nobody' })
-    throw error
-  }
 }
 
 /** Reports the attempt to its channel. A committed stream is reported again at its end. */

@@ -94,7 +94,7 @@ type Facts = Pick<FreeExchange, 'ending' | 'status'> &
   Partial<Pick<FreeExchange, OptionalFact | 'attempts'>>
 
 function record(
-  incoming: Incoming & Partial<Pick<Identified, 'trace'>>,
+  incoming: Incoming,
   { accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>,
   { attempts = [], ...facts }: Facts,
   { clock, freeExchanges, settings }: RecordServices,

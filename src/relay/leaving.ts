@@ -15,14 +15,29 @@ export interface Leaving {
   /** The answer may be read on to the vendor's count. */
   readonly mayReadOn: boolean
   /** Whether leaving before the first byte is free. */
-  readonly isFree: () => Promise<boolean>
+  isFree(): Promise<boolean>
 }
 
 export function leavingOf(admitted: Admitted, services: LeavingServices): Leaving {
-  const { hold } = admitted
-  return {
-    mayReadOn: hold !== undefined && mayReason(admitted) && services.settings.clientLeftGraceMs > 0,
-    isFree: () => askWaiver(admitted, services),
+  return new ExchangeLeaving(admitted, services)
+}
+
+class ExchangeLeaving implements Leaving {
+  readonly #admitted: Admitted
+  readonly #services: LeavingServices
+
+  constructor(admitted: Admitted, services: LeavingServices) {
+    this.#admitted = admitted
+    this.#services = services
+  }
+
+  get mayReadOn(): boolean {
+    const { clientLeftGraceMs } = this.#services.settings
+    return this.#admitted.hold !== undefined && mayReason(this.#admitted) && clientLeftGraceMs > 0
+  }
+
+  isFree(): Promise<boolean> {
+    return askWaiver(this.#admitted, this.#services)
   }
 }
 

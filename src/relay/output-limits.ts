@@ -15,36 +15,36 @@ interface Asked {
   readonly operation: VendorOperation
 }
 
-/** Returns the limits of these channels by name; a channel that an operator has disabled does not serve. */
+/** Returns the limits of these channels; a channel that an operator has disabled does not serve. */
 export function findLimits(
   asked: Asked,
   channels: readonly Channel[],
   counts: Pick<CountBook, 'isIgnored'>,
-): ReadonlyMap<string, ChannelLimit> {
-  const limits = new Map<string, ChannelLimit>()
+): readonly ChannelLimit[] {
+  const limits: ChannelLimit[] = []
   for (const channel of channels) {
     if (channel.override === 'disabled') continue
     const kept = keptFields(asked.operation, channel)
     const isIgnored = (field: LimitField): boolean =>
       counts.isIgnored(channel, asked.model.id, field)
     const fields = kept.some(isIgnored) ? kept.filter((field) => !isIgnored(field)) : kept
-    limits.set(channel.name, { fields, tokens: tokensMax(asked, fields) })
+    limits.push({ channel: channel.name, fields, tokens: tokensMax(asked, fields) })
   }
   return limits
 }
 
 /** Returns the most tokens that one choice of the answer may have, on any channel that may serve it. */
 export function outputTokensMax(prepared: Prepared): number {
-  const serving = servingLimits(prepared)
-  if (serving.length === 0) return tokensMax(prepared, allFields(prepared.operation))
+  const limits = servingLimits(prepared)
+  if (limits.length === 0) return tokensMax(prepared, allFields(prepared.operation))
   let most = 0
-  for (const { tokens } of serving) most = Math.max(most, tokens)
+  for (const { tokens } of limits) most = Math.max(most, tokens)
   return most
 }
 
 /** The same on the channel that has answered. */
 export function outputTokensMaxOn(prepared: Prepared, channel: Channel | undefined): number {
-  const limit = channel && prepared.outputLimits.get(channel.name)
+  const limit = channel && limitOf(prepared, channel)
   return limit?.tokens ?? outputTokensMax(prepared)
 }
 
@@ -65,9 +65,13 @@ export function findLoweringField(prepared: Prepared): LimitField | undefined {
   return fields.find((field) => prepared.facts.outputLimits[field] !== undefined) ?? fields[0]
 }
 
-function servingLimits({ outputLimits, pinnedTo }: Prepared): readonly ChannelLimit[] {
-  const pinned = pinnedTo && outputLimits.get(pinnedTo.name)
-  return pinned === undefined ? [...outputLimits.values()] : [pinned]
+function servingLimits(prepared: Prepared): readonly ChannelLimit[] {
+  const pinned = prepared.pinnedTo && limitOf(prepared, prepared.pinnedTo)
+  return pinned === undefined ? prepared.outputLimits : [pinned]
+}
+
+function limitOf({ outputLimits }: Prepared, { name }: Channel): ChannelLimit | undefined {
+  return outputLimits.find(({ channel }) => channel === name)
 }
 
 function allFields({ outputLimitFields }: VendorOperation): readonly LimitField[] {
@@ -82,10 +86,10 @@ function keptFields(operation: VendorOperation, { outputLimit }: Channel): reado
 /** Vendors differ in which of two fields they prefer, so the larger one counts. */
 function tokensMax({ facts, model, operation }: Asked, fields: readonly LimitField[]): number {
   if (operation.outputLimitFields === undefined) return 0
-  let most: number | undefined
+  let given: number | undefined
   for (const field of fields) {
-    const given = facts.outputLimits[field]
-    if (given !== undefined) most = Math.max(most ?? 0, given)
+    const limit = facts.outputLimits[field]
+    if (limit !== undefined) given = Math.max(given ?? 0, limit)
   }
-  return most ?? model.maxOutputTokens ?? unknownLimits.outputTokens
+  return given ?? model.maxOutputTokens ?? unknownLimits.outputTokens
 }

@@ -9,16 +9,22 @@ import type { Model } from '../channels/channel.ts'
 import { findNamedModel } from '../channels/model-names.ts'
 import { placeOf } from '../channels/places.ts'
 import { offeredOperations, offers } from '../channels/offer.ts'
-import type { ForwardedOperation, RequestFacts, VendorOperation } from '../formats/format.ts'
+import type {
+  ForwardedOperation,
+  RequestFacts,
+  RequestFault,
+  VendorOperation,
+} from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
 import { bodyCodingOf, decodeBody, type BodyCoding } from '../http/server/coded-body.ts'
 import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import { isPricedUse } from '../metering/rates.ts'
 import { useClasses } from '../metering/usage.ts'
+import type { ReadBody } from './body-reader.ts'
 import { findLimits } from './output-limits.ts'
 import { mayUse, printable, unknownModel } from './served-models.ts'
-import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
+import { RequestBody, fill, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
 interface ClientGone {
   readonly kind: 'client_gone'
@@ -65,8 +71,9 @@ export async function prepare(
       const decoded =
         coding === undefined ? reading.body : await decode(reading.body, coding, { bytesMax, room })
       if (isRefusal(decoded)) return decoded
-      const unread = { bytes: decoded, room }
-      const understood = await understand(identified, operation, unread, services)
+      const parsing = readFacts(identified, operation, decoded, services)
+      const read = parsing instanceof Promise ? await parsing : parsing
+      const understood = understand(identified, operation, { read, room }, services)
       return response.isGone ? { kind: 'client_gone' } : understood
     }
   }
@@ -102,20 +109,22 @@ export function bodyLimits({
   return { bytesMax: settings.bodyBytesMax, timeoutMs: settings.bodyTimeoutMs, clock }
 }
 
-interface UnreadBytes {
-  readonly bytes: Buffer
-  readonly room: BodyRoom
-}
+/** A body as the reader gives it back; undefined where it could not be read now. */
+type MaybeRead = ReadBody | Refusal | undefined
 
-async function understand(
+function understand(
   identified: Identified,
   operation: ForwardedOperation,
-  unread: UnreadBytes,
+  { read, room }: { readonly read: MaybeRead; readonly room: BodyRoom },
   services: Pick<RelayServices, 'bodies' | 'counts'>,
-): Promise<Prepared | ModelRefusal> {
-  const read = await readFacts(identified, operation, { ...unread, ...services })
-  if (isRefusal(read)) return read
+): Prepared | ModelRefusal {
+  if (read === undefined)
+    return refuse('relay.overloaded', 'The gateway could not read the body now. Try again.', {
+      'retry-after': '1',
+    })
+  if ('kind' in read) return read
   const { bytes, facts } = read
+  if ('kind' in facts) return refusalOf(facts)
   const found = findModel(identified, operation, facts.model)
   if (found.kind === 'refusal') return found
   const otherPrices = findOtherPrices(identified, operation, facts.extras.otherModels)
@@ -126,27 +135,30 @@ async function understand(
   const { snapshot, format, vendor } = identified
   const place = placeOf(model.id, format.name, vendor.format)
   const channels = snapshot.channelsByModel.get(place) ?? []
-  return {
-    ...identified,
+  return fill(identified, {
     operation,
     model,
     prices,
     otherPrices,
     outputLimits: findLimits({ facts, model, operation }, channels, services.counts),
-    body: new RequestBody(bytes, unread.room, services.bodies.memory),
+    body: new RequestBody(bytes, room, services.bodies.memory),
     facts,
-  }
+    pinnedTo: undefined,
+    preferredChannel: undefined,
+    storedId: undefined,
+  })
 }
 
 function isRefusal(value: object): value is Refusal {
   return 'kind' in value && value.kind === 'refusal'
 }
 
-async function readFacts(
+function readFacts(
   { request, response, vendor, principal, format: spoken }: Identified,
   operation: ForwardedOperation,
-  { bytes, bodies }: UnreadBytes & Pick<RelayServices, 'bodies'>,
-): Promise<{ readonly bytes: Buffer; readonly facts: RequestFacts } | Refusal> {
+  bytes: Buffer,
+  { bodies }: Pick<RelayServices, 'bodies'>,
+): MaybeRead | Promise<MaybeRead> {
   const versionFault = findVersionFault(request.fields, vendor.name, vendor.versionHeader)
   if (versionFault !== undefined) return refuse('relay.request_invalid', versionFault)
   const { allowedFeatures } = vendor
@@ -156,15 +168,12 @@ async function readFacts(
   const requireMaxTokens = format === vendor.format && vendor.requireMaxTokens
   const options = { requireMaxTokens, allowedFeatures }
   const isGone = (): boolean => response.isGone
-  const read = await bodies.read({ accountId, format, operation, bytes, options, isGone })
-  if (read === undefined)
-    return refuse('relay.overloaded', 'The gateway could not read the body now. Try again.', {
-      'retry-after': '1',
-    })
-  const { facts } = read
-  if (!('kind' in facts)) return { bytes: read.bytes, facts }
-  const refusal = refuse('relay.request_invalid', facts.message)
-  return facts.details === undefined ? refusal : { ...refusal, details: facts.details }
+  return bodies.read({ accountId, format, operation, bytes, options, isGone })
+}
+
+function refusalOf({ message, details }: RequestFault): Refusal {
+  const refusal = refuse('relay.request_invalid', message)
+  return details === undefined ? refusal : { ...refusal, details }
 }
 
 function tooLarge(bytesMax: number): Refusal {

@@ -30,7 +30,14 @@ import { leavingOf } from './leaving.ts'
 import { errorReply, ownReply, warmUpReply } from './own-replies.ts'
 import { askedName, bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
-import type { Admitted, Identified, Incoming, RelayServices } from './stages.ts'
+import {
+  fill,
+  openExchange,
+  type Admitted,
+  type Identified,
+  type Incoming,
+  type RelayServices,
+} from './stages.ts'
 import { beginTrace } from './trace-facts.ts'
 import { pathRefusal } from './unknown-path.ts'
 
@@ -71,18 +78,19 @@ function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
   const { request, response, snapshot, vendor, target } = vendorRequest
   const startedAtMs = clock.now()
   const startedMonotonicMs = clock.monotonic()
-  return {
-    kind: 'exchange',
+  const { format, path } = spokenBy(vendor, target.path, snapshot)
+  return openExchange({
     exchangeId: newId('ex', startedAtMs),
     request,
     response,
     snapshot,
     vendor,
-    ...spokenBy(vendor, target.path, snapshot),
+    format,
+    path,
     query: target.query,
     startedAtMs,
     startedMonotonicMs,
-  }
+  })
 }
 
 /**
@@ -125,10 +133,7 @@ async function serve(
   request.place.showKey()
   const trace = beginTrace(incoming, principal, services.traces)
   const holdsMost = (principal.holds ?? services.settings.holds) === 'most'
-  const identified: Identified = { ...incoming, principal, holdsMost, trace }
-  return serveKnown(identified, found, services).catch((error: unknown) =>
-    endInFault(identified, error, services, { owner: principal }),
-  )
+  return serveKnown(fill(incoming, { principal, holdsMost, trace }), found, services)
 }
 
 async function serveKnown(
@@ -150,31 +155,49 @@ async function serveKnown(
     recordOwnReply(identified, { ...facts, code: isRefused ? answer.code : undefined }, services)
     return sendReply(request, response, reply)
   }
-  const refused: Refused = { owner: principal, operation: operation.name }
   const full = services.running.enter(principal)
-  if (full !== undefined) return refuseWith(identified, full, services, refused)
-  const room = services.running.openBodyRoom(principal)
-  try {
-    await forward(identified, { operation, id: found.parameter }, room, services)
-  } finally {
-    room.free()
-    services.running.leave(principal)
-  }
+  if (full !== undefined)
+    return refuseWith(identified, full, services, { owner: principal, operation: operation.name })
+  return forward(identified, { operation, id: found.parameter }, services)
 }
 
 async function forward(
   identified: Identified,
   asked: Asked,
-  room: BodyRoom,
   services: RelayServices,
 ): Promise<void> {
+  const room = services.running.openBodyRoom(identified.principal)
+  let admitted: Admitted | undefined
+  try {
+    admitted = await admit(identified, asked, room, services)
+  } finally {
+    if (admitted === undefined) leave(identified, room, services)
+  }
+  return admitted && answer(admitted, room, services)
+}
+
+function leave({ principal }: Identified, room: BodyRoom, { running }: RelayServices): void {
+  room.free()
+  running.leave(principal)
+}
+
+/** Returns undefined where the request was refused, or its client has left. */
+async function admit(
+  identified: Identified,
+  asked: Asked,
+  room: BodyRoom,
+  services: RelayServices,
+): Promise<Admitted | undefined> {
   const refused: Refused = { owner: identified.principal, operation: asked.operation.name }
   const admission = admissionOf(asked.operation)
-  const inadmissible = await admission.preadmit(identified, services)
+  const preadmitted = admission.preadmit(identified, services)
+  const inadmissible = preadmitted && (await preadmitted)
   if (inadmissible !== undefined) return refuseWith(identified, inadmissible, services, refused)
   const prepared = await understand(identified, asked, room, services)
-  if (prepared.kind === 'client_gone')
-    return recordClientGone(identified, asked.operation.name, services)
+  if (prepared.kind === 'client_gone') {
+    recordClientGone(identified, asked.operation.name, services)
+    return undefined
+  }
   if (prepared.kind === 'refusal') {
     const isForBody = errorCatalogue[prepared.code].origin === 'client'
     const counted = isForBody ? await admission.countRefused(identified, services) : undefined
@@ -182,14 +205,15 @@ async function forward(
     const { model, asked: name } = prepared
     return refuseWith(identified, refusal, services, { ...refused, model, asked: name })
   }
-  const admitted = await admission.admit(prepared, services)
-  if (admitted.kind === 'refusal')
-    return refuseWith(identified, admitted, services, {
-      ...refused,
-      model: prepared.model.id,
-      asked: askedName(prepared.model, prepared.facts.model),
-    })
-  return answer(admitted, services)
+  const admitting = admission.admit(prepared, services)
+  const admitted = admitting instanceof Promise ? await admitting : admitting
+  if (admitted.kind !== 'refusal') return admitted
+  const name = askedName(prepared.model, prepared.facts.model)
+  return refuseWith(identified, admitted, services, {
+    ...refused,
+    model: prepared.model.id,
+    asked: name,
+  })
 }
 
 /** The operation that a vendor gets. */
@@ -213,7 +237,7 @@ async function understand(
 }
 
 /** From admission on the exchange must be settled, however it ends; a free one is recorded by that. */
-async function answer(admitted: Admitted, services: RelayServices): Promise<void> {
+async function answer(admitted: Admitted, room: BodyRoom, services: RelayServices): Promise<void> {
   let mustSettle = true
   let client: ClientLink | undefined
   let undelivered: Answered | undefined
@@ -234,7 +258,9 @@ async function answer(admitted: Admitted, services: RelayServices): Promise<void
     client?.keepAlive?.stop()
     if (undelivered !== undefined) abandon(admitted, undelivered)
     if (mustSettle) await settleFault(admitted, services)
-    await endInFault(admitted, error, services, { owner: admitted.principal, isRecorded: true })
+    await endInFault(admitted, error, services, { isRecorded: true })
+  } finally {
+    leave(admitted, room, services)
   }
 }
 
@@ -249,9 +275,10 @@ async function endInFault(
   incoming: Incoming,
   error: unknown,
   services: RelayServices,
-  refused?: Refused,
+  { isRecorded = false }: Pick<Refused, 'isRecorded'> = {},
 ): Promise<void> {
   services.telemetry.fault(error, 'relay')
+  const refused = { owner: incoming.principal, isRecorded }
   if (incoming.response.isHeadWritten) incoming.response.destroy()
   else await refuseWith(incoming, refusalOfFault(error), services, refused)
 }
@@ -276,7 +303,7 @@ async function refuseWith(
   refusal: Refusal,
   services: RelayServices,
   refused: Refused = {},
-): Promise<void> {
+): Promise<undefined> {
   const { owner, model } = refused
   const { accountId, keyId } = owner ?? {}
   const { code } = refusal
@@ -287,4 +314,5 @@ async function refuseWith(
     recordRefusal(incoming, { ...refused, owner, code }, services)
   if (owner !== undefined) await dropRest(request, bodyLimits(services))
   sendReply(request, incoming.response, errorReply(incoming, refusal))
+  return undefined
 }

@@ -71,15 +71,15 @@ export async function settle(
   const isForNothing = cameToNothing(facts)
   const isWaived = isForNothing && (await askWaiver(admitted, services))
   const isNotFree = isForNothing && !isWaived
-  const decision = await decideCharge({ ...facts, isNotFree }, tokenCounter)
+  const decision = await decideCharge(isNotFree ? { ...facts, isNotFree } : facts, tokenCounter)
   noteCounts(admitted, delivered, decision, services)
   const lost = addLostCosts(
     notes.lost,
     lostOfAnswer(admitted, delivered, { decision, notes, clock }),
   )
-  const marks = [...relayMarks(hold, isNotFree, lost), ...decision.marks]
   const record = exchangeRecord(admitted, delivered, {
-    decision: { ...decision, marks },
+    decision,
+    marks: marksOf({ hold, isNotFree, lost }, decision),
     notes,
     lost,
     endedAtMs: clock.now(),
@@ -89,8 +89,6 @@ export async function settle(
   })
   onTracePoint?.('charge_submitted', admitted.exchangeId)
   const stored = ledger.settle(hold, record)
-  const forgetWaiver = (): void => waivers.ended(record)
-  void stored.then(forgetWaiver, forgetWaiver)
   if (record.amountPicos > 0n || record.made !== undefined) {
     try {
       await stored
@@ -98,26 +96,38 @@ export async function settle(
       telemetry.fault(error, 'settle')
       endTrace(admitted, delivered, { ...record, code: 'ledger.unavailable', status: 503 })
       return { isDurable: false, chargedPicos: zeroPicos }
+    } finally {
+      waivers.ended(record)
     }
     onTracePoint?.('charge_durable', admitted.exchangeId)
   } else {
-    stored.catch((error: unknown) => telemetry.fault(error, 'settle'))
+    void stored
+      .catch((error: unknown) => telemetry.fault(error, 'settle'))
+      .finally(() => waivers.ended(record))
   }
   report(record, clock.monotonic() - admitted.startedMonotonicMs, telemetry)
   endTrace(admitted, delivered, record)
   return { isDurable: true, chargedPicos: record.amountPicos }
 }
 
-/** Marks what the charge does not show: how the exchange was admitted, and the causes of its cost. */
-function relayMarks(
-  { isUncovered }: Hold,
-  isNotFree: boolean,
-  lost: LostCost,
+interface Causes {
+  readonly hold: Hold
+  readonly isNotFree: boolean
+  readonly lost: LostCost
+}
+
+/** Adds what the charge does not show: how the exchange was admitted, and the causes of its cost. */
+function marksOf(
+  { hold, isNotFree, lost }: Causes,
+  { marks: charged }: ChargeDecision,
 ): readonly UsageMark[] {
+  const { isUncovered } = hold
+  if (!isUncovered && !isNotFree && !lost.isForOutput) return charged
   return [
     ...(isUncovered ? (['uncovered'] as const) : []),
     ...(isNotFree ? (['not_free'] as const) : []),
     ...(lost.isForOutput ? (['lost_estimated'] as const) : []),
+    ...charged,
   ]
 }
 
@@ -210,6 +220,7 @@ function attemptsOf(
 
 interface Outcome {
   readonly decision: ChargeDecision
+  readonly marks: readonly UsageMark[]
   readonly notes: AttemptNotes
   readonly lost: LostCost
   readonly endedAtMs: number
@@ -222,7 +233,7 @@ interface Outcome {
 function exchangeRecord(
   admitted: Admitted,
   delivered: Delivered,
-  { decision, notes, lost, endedAtMs, waivedPicos, attempts, client }: Outcome,
+  { decision, marks, notes, lost, endedAtMs, waivedPicos, attempts, client }: Outcome,
 ): ExchangeRecord {
   return {
     exchangeId: admitted.exchangeId,
@@ -241,14 +252,15 @@ function exchangeRecord(
     attemptCount: notes.count,
     amountPicos: decision.amountPicos,
     usage: decision.usage,
-    marks: decision.marks,
+    marks,
     priceLines: decision.priceLines,
     vendorRequestId: delivered.vendorRequestId,
     operatorCostPicos: lost.picos,
     firstEventMs: notes.firstEventMs,
     attempts,
     code: delivered.code,
-    ...client,
+    client: client.client,
+    address: client.address,
     ownCostPicos: decision.ownCostPicos,
     isOwnCostKnown: decision.isOwnCostKnown,
     waivedPicos,

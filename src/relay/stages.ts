@@ -1,7 +1,7 @@
 /**
- * The values that the stages of one exchange hand on, and the services that the stages use. Each value
- * contains the one before it: a stage that needs a hold takes `Admitted`, so calling it too early does
- * not compile.
+ * The exchange as its stages hand it on, and the services that the stages use. Each type contains the one
+ * before it: a stage that needs a hold takes `Admitted`, so calling it too early does not compile. One object
+ * serves all stages, because each copy would be kept for as long as the answer takes.
  */
 import type { Authenticate } from '../access/authenticate.ts'
 import type { BodyRoom, RunningLimits } from '../access/limits.ts'
@@ -115,6 +115,10 @@ export interface Incoming {
   /** Wall time for records, monotonic time for durations. */
   readonly startedAtMs: number
   readonly startedMonotonicMs: number
+  /** Undefined until the caller is known. */
+  readonly principal: Principal | undefined
+  /** Undefined until then, and where no traces are exported. */
+  readonly trace: ExchangeTrace | undefined
 }
 
 /** The caller is known. */
@@ -122,7 +126,6 @@ export interface Identified extends Incoming {
   readonly principal: Principal
   /** No charge of this account may be above its hold. */
   readonly holdsMost: boolean
-  readonly trace: ExchangeTrace | undefined
 }
 
 /** The body has been read and understood, the model exists and the key may use it. */
@@ -132,20 +135,21 @@ export interface Prepared extends Identified {
   readonly prices: Prices
   /** Of other models that the request names to answer or advise. */
   readonly otherPrices: readonly Prices[]
-  /** By the channels that may serve it. */
-  readonly outputLimits: ReadonlyMap<string, ChannelLimit>
+  /** Of the channels that may serve it. */
+  readonly outputLimits: readonly ChannelLimit[]
   readonly body: RequestBody
   readonly facts: RequestFacts
   /** Only this channel holds what the request names of earlier answers. */
-  readonly pinnedTo?: Channel
+  readonly pinnedTo: Channel | undefined
   /** The channel of an earlier answer that the request repeats in full; it is tried first. */
-  readonly preferredChannel?: string | undefined
+  readonly preferredChannel: string | undefined
   /** The id of the stored answer that the request is about. */
-  readonly storedId?: string
+  readonly storedId: string | undefined
 }
 
 /** What limits the output of one choice on a channel. */
 export interface ChannelLimit {
+  readonly channel: string
   /** Fields that the channel keeps, whether the request has them or not. */
   readonly fields: readonly LimitField[]
   readonly tokens: number
@@ -155,6 +159,63 @@ export interface ChannelLimit {
 export interface Admitted extends Prepared {
   /** Undefined for a free operation: there is nothing to settle. */
   readonly hold: Hold | undefined
+}
+
+/** The facts of an accepted request. */
+type Accepted = Omit<Incoming, 'kind' | 'principal' | 'trace'>
+
+/** All fields are there from the beginning: an object that grows is slower for every reader. */
+class Exchange implements Incoming {
+  readonly kind = 'exchange'
+  readonly exchangeId: string
+  readonly request: IncomingRequest
+  readonly response: ResponseWriter
+  readonly snapshot: Snapshot
+  readonly vendor: Vendor
+  readonly format: Format
+  readonly path: string
+  readonly query: string
+  readonly startedAtMs: number
+  readonly startedMonotonicMs: number
+  principal: Principal | undefined
+  holdsMost: boolean | undefined
+  trace: ExchangeTrace | undefined
+  operation: ForwardedOperation | StoredOperation | undefined
+  model: Model | undefined
+  prices: Prices | undefined
+  otherPrices: readonly Prices[] | undefined
+  outputLimits: readonly ChannelLimit[] | undefined
+  body: RequestBody | undefined
+  facts: RequestFacts | undefined
+  pinnedTo: Channel | undefined
+  preferredChannel: string | undefined
+  storedId: string | undefined
+  hold: Hold | undefined
+
+  constructor(accepted: Accepted) {
+    this.exchangeId = accepted.exchangeId
+    this.request = accepted.request
+    this.response = accepted.response
+    this.snapshot = accepted.snapshot
+    this.vendor = accepted.vendor
+    this.format = accepted.format
+    this.path = accepted.path
+    this.query = accepted.query
+    this.startedAtMs = accepted.startedAtMs
+    this.startedMonotonicMs = accepted.startedMonotonicMs
+  }
+}
+
+export function openExchange(accepted: Accepted): Incoming {
+  return new Exchange(accepted)
+}
+
+/** Fills in the facts of the next stage. */
+export function fill<Stage extends Incoming, Facts extends object>(
+  stage: Stage,
+  facts: Facts,
+): Stage & Facts {
+  return Object.assign(stage, facts)
 }
 
 /** The attempts of an exchange, and what they may have cost. */

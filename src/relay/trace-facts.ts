@@ -15,7 +15,7 @@ import type {
   Traces,
 } from '../telemetry/traces.ts'
 import type { Delivered } from './deliver.ts'
-import type { Admitted, Identified, Incoming } from './stages.ts'
+import type { Admitted, Incoming } from './stages.ts'
 
 /** Only known callers have traces: others could fill a collector. */
 export function beginTrace(
@@ -86,7 +86,7 @@ type FreeFacts = Pick<
 
 /** Ends the trace of an exchange that is refused or free. */
 export function endFreeTrace(
-  { trace }: Partial<Pick<Identified, 'trace'>>,
+  { trace }: Pick<Incoming, 'trace'>,
   { attempts, ...facts }: FreeFacts,
 ): void {
   trace?.end({ ...facts, lastAttempt: attempts.at(-1) })

@@ -22,11 +22,11 @@ export interface VerdictContext {
   /** The exchange has no hold: no model makes an answer for it. */
   readonly isFree: boolean
   /** Whether another channel is fit to serve this exchange. Called only where the verdict needs it. */
-  readonly hasAlternative: () => boolean
+  hasAlternative(): boolean
   /** Whether another channel is fit to serve whose vendor-side model differs, and none was tried for that. */
-  readonly hasOtherModel: () => boolean
+  hasOtherModel(): boolean
   /** Whether failover tokens allow a retry: a dead channel must not get every request twice. */
-  readonly mayRepeat: () => boolean
+  mayRepeat(): boolean
   /** The field that the gateway has added to the request of this attempt. */
   readonly addedField: string | undefined
   /** This channel has been repeated already in this exchange. */
@@ -82,6 +82,6 @@ function nextOf(plan: Plan, context: VerdictContext): Next {
   }
 }
 
-function mayRetry({ hasRepeated, hasAlternative, mayRepeat }: VerdictContext): boolean {
-  return !hasRepeated && !hasAlternative() && mayRepeat()
+function mayRetry(context: VerdictContext): boolean {
+  return !context.hasRepeated && !context.hasAlternative() && context.mayRepeat()
 }

@@ -96,11 +96,12 @@ export function amendChat(
   facts: RequestFacts,
   upstreamModel: string | undefined,
 ): Buffer | readonly Buffer[] {
+  const isRenamed = upstreamModel !== undefined && upstreamModel !== facts.model
+  const lacksUsage = facts.isStream && !facts.asksUsageChunk
+  if (!isRenamed && !lacksUsage) return body
   const edits: Edit[] = []
-  if (upstreamModel !== undefined && upstreamModel !== facts.model) {
-    edits.push({ ...facts.spans.model, text: JSON.stringify(upstreamModel) })
-  }
-  if (facts.isStream && !facts.asksUsageChunk) edits.push(usageEdit(body, facts))
+  if (isRenamed) edits.push({ ...facts.spans.model, text: JSON.stringify(upstreamModel) })
+  if (lacksUsage) edits.push(usageEdit(body, facts))
   return splice(
     body,
     edits.sort((left, right) => left.start - right.start),
