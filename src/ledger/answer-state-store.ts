@@ -45,7 +45,7 @@ export interface FoundState extends AnswerStateKey {
 /** As long as the vendor keeps its answers. */
 export const keptStateMs = 30 * dayMs
 
-export const answerStateColumns = [
+const answerStateColumns = [
   'vendor',
   'id',
   'kind',
@@ -74,7 +74,12 @@ export type AnswerStateRow = readonly [
 
 const keyColumns = 'vendor, id, kind, account_id'
 
-/** Inserts one row on SQLite; the latest answer wins. PostgreSQL has function keep_answer_states. */
+/** Equal for rows of which a table has one. */
+export function keyOfState([vendor, id, kind, accountId]: AnswerStateRow): string {
+  return `${vendor} ${id} ${kind} ${accountId}`
+}
+
+/** Inserts one row on SQLite; the latest answer wins. PostgreSQL has function settle_exchanges. */
 export const keepAnswerStateSql = `INSERT INTO answer_state (${answerStateColumns.join(', ')})
   VALUES (${answerStateColumns.map((_, index) => `$${index + 1}`).join(', ')})
   ON CONFLICT (${keyColumns}) DO UPDATE SET ${answerStateColumns

@@ -44,7 +44,7 @@ export const reportAmountColumns = [
 ] as const
 
 /** The index of the bucket that counts this time; undefined where there was no first event. */
-export function firstEventBucket(firstEventMs: number | null): number | undefined {
+function firstEventBucket(firstEventMs: number | null): number | undefined {
   if (firstEventMs === null) return undefined
   const index = firstEventBoundsMs.findIndex((boundMs) => firstEventMs <= boundMs)
   return index === -1 ? firstEventBoundsMs.length : index

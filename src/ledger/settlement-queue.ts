@@ -351,8 +351,18 @@ export class SettlementQueue<Booked> {
  * only the operator's cost is still recorded. Withholding twice is the same as once.
  */
 function withhold(settlement: Settlement, error: Error): void {
-  const { record } = settlement
   settlement.record = {
+    ...asWithheld(settlement.record),
+    code: error instanceof GatewayError ? error.code : 'ledger.unavailable',
+  }
+  settlement.reject(error)
+}
+
+/**
+ * Returns the record of an exchange whose client gets no end and pays nothing: the operator bears its charge.
+ */
+export function asWithheld(record: ExchangeRecord): ExchangeRecord {
+  return {
     ...record,
     ending: 'failed',
     amountPicos: zeroPicos,
@@ -360,12 +370,11 @@ function withhold(settlement: Settlement, error: Error): void {
     marks: [],
     priceLines: '',
     operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
+    code: 'ledger.unavailable',
     // The amount above stands for it.
-    code: error instanceof GatewayError ? error.code : 'ledger.unavailable',
     ownCostPicos: zeroPicos,
     isOwnCostKnown: false,
   }
-  settlement.reject(error)
 }
 
 function expiredHold(): GatewayError {

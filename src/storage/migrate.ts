@@ -207,6 +207,8 @@ async function writeSchema(
       `INSERT INTO ${functionTable} (name, head_md5, md5) VALUES ('${name}', '${headMd5}', '${md5}')
        ON CONFLICT (name) DO UPDATE SET head_md5 = EXCLUDED.head_md5, md5 = EXCLUDED.md5;`,
   )
+  // In a new store they come before the tables whose rows they name.
+  if (isNew && functionSql.length > 0) functionSql.unshift('SET LOCAL check_function_bodies = off;')
   const script = [...functionSql, ...(isNew ? [baseSql, recordBaseSql] : []), ...recordSql]
   if (script.length > 0) await transaction.script(script.join('\n'))
   return isNew ? [`${base.version} ${base.name}`] : outdated.map(({ name }) => `function ${name}`)

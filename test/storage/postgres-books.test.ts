@@ -179,8 +179,8 @@ test('a month that somebody still reads stays until later, and charges do not wa
 
 test("holds and charges wait for the disk, also after the server's settings were reloaded", async () => {
   const calls = [
-    "SELECT settle_holds('{}', '[]')",
-    "SELECT place_requests(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
+    "SELECT settle_alone('', '', 0, '{}', '{}', '{}', '{}', '{}', NULL)",
+    "SELECT place_requests(NULL, 1, '{}', '{}', '{}', '{}', 0, NULL, NULL, NULL, NULL, NULL, NULL)",
   ]
   for (const call of calls)
     for (const [told, kept] of [

@@ -10,7 +10,6 @@ import { GatewayError } from '../../base/errors.ts'
 import { addPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Database } from '../../storage/database.ts'
 import type { HoldLease } from '../../storage/membership.ts'
-import { faultOf } from '../../storage/postgres/connection.ts'
 import type { PostgresPool } from '../../storage/postgres/pool.ts'
 import {
   tighterOf,
@@ -33,17 +32,15 @@ import {
   type Settlement,
 } from '../settlement-queue.ts'
 import { readSum, readUsage, sumOf } from '../usage.ts'
+import { bookBatch, decided, isOutage } from './booking.ts'
 import { ensurePartitions, maintainHolds, releaseUnknownHolds } from './hold-maintenance.ts'
 import { RequestWindows } from './request-windows.ts'
 import {
   countsAsRequest,
   decideRequests,
   isAboutMoney,
-  settleHolds,
   type AdmissionRequest,
   type Decision,
-  type Placed,
-  type Withheld,
 } from './statements.ts'
 
 export interface PostgresLedgerOptions {
@@ -88,6 +85,14 @@ const closeTimeoutMs = 15_000
 interface Pending {
   readonly request: AdmissionRequest
   readonly resolve: (decision: Decision) => void
+}
+
+/** Goes to the store in one call. */
+interface Group {
+  readonly pending: readonly Pending[]
+  readonly records?: readonly ExchangeRecord[]
+  /** An earlier call may have decided some of them. */
+  readonly isRepeat?: boolean
 }
 
 class ServerLedger implements Ledger {
@@ -280,9 +285,9 @@ class ServerLedger implements Ledger {
     this.#pending = this.#pending.slice(batchSizeMax)
     const records = batch.map(({ record }) => record)
     if (records.length === 0) {
-      await this.#place(pending)
+      await this.#place({ pending })
       done(decided(0))
-    } else if (pending.length === 0) done(await this.#book(records))
+    } else if (pending.length === 0) done(await bookBatch(this.#options, records))
     else await this.#commitBoth(pending, records, done)
   }
 
@@ -291,59 +296,35 @@ class ServerLedger implements Ledger {
     records: readonly ExchangeRecord[],
     done: (outcome: CommitOutcome<void>) => void,
   ): Promise<void> {
-    let placed: Placed
+    let decisions: readonly Decision[] | undefined
     try {
-      placed = await this.#placeAll(pending, records)
+      decisions = await this.#placeAll({ pending, records })
     } catch (error) {
       if (isOutage(error)) {
         done(decided(0, unavailable(error)))
-        await this.#answer(pending, () => Promise.reject(error))
+        await this.#answer({ pending }, () => Promise.reject(error))
       } else {
         // The store refused one of them. Apart, holds and charges do not affect each other.
-        const placing = this.#place(pending)
-        done(await this.#book(records))
+        const placing = this.#place({ pending })
+        done(await bookBatch(this.#options, records))
         await placing
       }
       return
     }
-    const { decisions, withheld } = placed
-    done({ ...decided(records.length), withheld })
-    await this.#answer(pending, async () => decisions ?? (await this.#renewAndPlace(pending)))
+    done(decided(records.length))
+    await this.#answer({ pending }, async () => decisions ?? (await this.#renewAndPlace(pending)))
   }
 
-  async #book(records: readonly ExchangeRecord[]): Promise<CommitOutcome<void>> {
-    const { pool } = this.#options
-    const settle = (some: readonly ExchangeRecord[]): Promise<Withheld> =>
-      pool.useIdempotently((connection) => settleHolds(connection, some))
-    try {
-      return { withheld: await settle(records), ...decided(records.length) }
-    } catch (error) {
-      if (isOutage(error)) return decided(0, unavailable(error))
-    }
-    // One of them is refused; the others must not suffer for it.
-    const refused = new Map<number, Error>()
-    const withheld = new Set<number>()
-    for (const [index, record] of records.entries()) {
-      try {
-        if ((await settle([record])).size > 0) withheld.add(index)
-      } catch (error) {
-        if (isOutage(error)) return { ...decided(index, unavailable(error)), refused, withheld }
-        refused.set(index, error instanceof Error ? error : new Error('the store failed'))
-      }
-    }
-    return { ...decided(records.length), refused, withheld }
-  }
-
-  #place(pending: readonly Pending[]): Promise<void> {
+  #place(group: Group): Promise<void> {
     return this.#answer(
-      pending,
-      async () => (await this.#placeAll(pending)).decisions ?? (await this.#renewAndPlace(pending)),
+      group,
+      async () => (await this.#placeAll(group)) ?? (await this.#renewAndPlace(group.pending)),
     )
   }
 
-  /** Where the store refuses one of a batch, it decides each alone: the others must not suffer. */
+  /** Where the store refuses one of a group, it decides each alone: the others must not suffer. */
   async #answer(
-    pending: readonly Pending[],
+    { pending, isRepeat = false }: Group,
     decide: () => Promise<readonly Decision[] | undefined>,
   ): Promise<void> {
     try {
@@ -351,8 +332,8 @@ class ServerLedger implements Ledger {
       for (const [index, { resolve }] of pending.entries())
         resolve(decisions?.[index] ?? noDecision)
     } catch (error) {
-      if (pending.length > 1 && !isOutage(error)) {
-        for (const one of pending) await this.#place([one])
+      if (!isRepeat && !isOutage(error)) {
+        for (const one of pending) await this.#place({ pending: [one], isRepeat: true })
         return
       }
       this.#options.onError(error)
@@ -360,16 +341,24 @@ class ServerLedger implements Ledger {
     }
   }
 
-  #placeAll(pending: readonly Pending[], ended: readonly ExchangeRecord[] = []): Promise<Placed> {
+  #placeAll({
+    pending,
+    records = [],
+    isRepeat = false,
+  }: Group): Promise<readonly Decision[] | undefined> {
     const { pool, lease } = this.#options
     const requests = pending.map(({ request }) => request)
-    return pool.useIdempotently((connection) => decideRequests(connection, requests, lease, ended))
+    let tries = 0
+    return pool.useIdempotently((connection) => {
+      const isAgain = isRepeat || tries++ > 0
+      return decideRequests(connection, lease, { requests, ended: records, isRepeat: isAgain })
+    })
   }
 
   /** The lease had expired, after an outage or a long pause of this process. */
   async #renewAndPlace(pending: readonly Pending[]): Promise<readonly Decision[] | undefined> {
     await this.#options.lease.renew()
-    return (await this.#placeAll(pending)).decisions
+    return this.#placeAll({ pending, isRepeat: true })
   }
 }
 
@@ -377,21 +366,6 @@ const noDecision: Decision = {
   verdict: { kind: 'unavailable' },
   window: undefined,
   keyWindow: undefined,
-}
-
-const noneRefused: ReadonlyMap<number, Error> = new Map()
-
-function decided(count: number, outage?: Error): CommitOutcome<void> {
-  const outcome = { decidedCount: count, refused: noneRefused, booked: undefined }
-  return outage === undefined ? outcome : { ...outcome, outage }
-}
-
-/** Whether nothing was stored because of the server, not because of the values. */
-function isOutage(error: unknown): boolean {
-  return (
-    faultOf(error) !== 'statement' ||
-    (error instanceof GatewayError && error.code === 'ledger.unavailable')
-  )
 }
 
 function closedError(): GatewayError {

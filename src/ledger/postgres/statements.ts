@@ -5,11 +5,13 @@
  */
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
-import { minPicos, picos, picosPerUsd, zeroPicos } from '../../base/money.ts'
+import { addPicos, minPicos, picos, picosPerUsd, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row, SqlValue } from '../../storage/database.ts'
 import type { PostgresConnection, PostgresValue } from '../../storage/postgres/connection.ts'
-import { answerStateColumns } from '../answer-state-store.ts'
-import { exchangeColumns, toEndedExchange, type EndedExchange } from '../exchange-row.ts'
+import { toRowArray } from '../../storage/postgres/row-array.ts'
+import { keyOfState, type AnswerStateRow } from '../answer-state-store.ts'
+import { sumBatch } from '../batch-sums.ts'
+import { toEndedExchange } from '../exchange-row.ts'
 import {
   freeRequestsPerRequest,
   type CountRequest,
@@ -18,7 +20,6 @@ import {
   type HoldRequest,
 } from '../ledger.ts'
 import { leastLeftPicos, limits } from '../limits.ts'
-import { firstEventBucket } from '../report-day.ts'
 import { readPicos } from '../usage.ts'
 
 /** `check` only asks what `place` would decide. */
@@ -38,16 +39,6 @@ export interface WindowCount {
   readonly windowMinutes: number
   readonly counted: number
   readonly oldestAgeMs: number
-}
-
-/** The outcome of ended exchanges: by index, those whose charge was withheld. */
-export type Withheld = ReadonlySet<number>
-
-/** The outcome of one call. */
-export interface Placed {
-  /** Undefined where this node's lease has expired; then nothing is decided. */
-  readonly decisions: readonly Decision[] | undefined
-  readonly withheld: Withheld
 }
 
 export interface Decision {
@@ -74,40 +65,45 @@ interface NodeLease {
   readonly nowMs: number | null
 }
 
+interface Call {
+  readonly requests: readonly AdmissionRequest[]
+  /** Settled before anything is decided, and durable also where nothing is. All of them or none. */
+  readonly ended: readonly ExchangeRecord[]
+  /** Some of the requests may have been decided by an earlier call whose answer was lost. */
+  readonly isRepeat: boolean
+}
+
+type Decisions = Map<AdmissionRequest, Decision>
+
 /**
- * Decides a batch of requests. Ended exchanges of the same call are settled first, and are durable also
- * where nothing is decided.
+ * Decides a batch of requests; undefined where this node's lease has expired. Rejects where one of the ended
+ * exchanges was booked before or has no hold any more; then `settleAlone` does it.
  */
 export async function decideRequests(
   connection: PostgresConnection,
-  requests: readonly AdmissionRequest[],
   node: NodeLease,
-  ended: readonly ExchangeRecord[] = [],
-): Promise<Placed> {
+  { requests, ...call }: Call,
+): Promise<readonly Decision[] | undefined> {
   const placed = requests.filter(countsAsRequest)
   const checked = requests.filter((request) => request.kind === 'check')
   const freeRequests = requests.filter(
     (request) => request.kind === 'count' && request.allowance === 'free_requests',
   )
-  const decisions = new Map<AdmissionRequest, Decision>()
-  const note = (some: readonly AdmissionRequest[], rows: readonly Row[]): void => {
-    for (const row of rows) {
-      const request = some[Number(row['place']) - 1]
-      if (request !== undefined) decisions.set(request, readDecision(row, request))
-    }
+  const decisions: Decisions = new Map()
+  if (placed.length + call.ended.length > 0) {
+    const hasLease = await placeHolds(connection, node, { requests: placed, ...call }, decisions)
+    if (!hasLease) return undefined
   }
-  let withheld: Withheld = noneWithheld
-  if (placed.length > 0 || ended.length > 0) {
-    const rows = await placeHolds(connection, placed, node, ended)
-    withheld = readWithheld(rows)
-    if (rows.some((row) => row['outcome'] === 'lease_lost'))
-      return { decisions: undefined, withheld }
-    const decided = rows.filter((row) => row['outcome'] !== 'withheld')
-    note(placed, decided)
-  }
-  if (checked.length > 0) note(checked, await checkHolds(connection, checked, node))
+  // Locks nothing: all amounts are of one moment.
+  if (checked.length > 0)
+    note(
+      decisions,
+      checked,
+      await connection.run(checking, [node.nowMs, toRowArray(checked.map(toAdmission))]),
+    )
   if (freeRequests.length > 0)
     note(
+      decisions,
       freeRequests,
       await connection.query(countFreeSql, [
         node.nowMs,
@@ -117,63 +113,90 @@ export async function decideRequests(
         freeRequestsPerRequest,
       ]),
     )
-  return {
-    decisions: requests.map((request) => decisions.get(request) ?? unknownAccount),
-    withheld,
+  return requests.map((request) => decisions.get(request) ?? unknownAccount)
+}
+
+function note(
+  decisions: Decisions,
+  requests: readonly AdmissionRequest[],
+  rows: readonly Row[],
+): void {
+  for (const row of rows) {
+    const request = requests[Number(row['place']) - 1]
+    if (request !== undefined) decisions.set(request, readDecision(row, request))
   }
 }
 
-const noneWithheld: Withheld = new Set()
-
-function placeHolds(
+/** Returns whether this node's lease lasts; otherwise nothing is decided. */
+async function placeHolds(
   connection: PostgresConnection,
-  requests: readonly AdmissionRequest[],
-  node: NodeLease,
-  ended: readonly ExchangeRecord[],
-): Promise<readonly Row[]> {
-  const settled = ended.length === 0 ? undefined : settlementOf(ended)
-  return connection.query(settled === undefined ? placeSql : settled.placeSql, [
-    node.nowMs,
-    node.boot,
-    ...columnsOf(requests),
-    ...(settled?.parameters ?? []),
+  { nowMs, boot }: NodeLease,
+  { requests, ended, isRepeat }: Call,
+  decisions: Decisions,
+): Promise<boolean> {
+  const { chargedPicos, parameters } = ended.length === 0 ? nothingSettled : settlementOf(ended)
+  const byAccount = Map.groupBy(requests, ({ accountId }) => accountId)
+  const accountIds = [...new Set([...ended, ...requests].map(({ accountId }) => accountId))]
+  const ofAccounts = accountIds.map((accountId) => byAccount.get(accountId) ?? [])
+  const rows = await connection.run(requests.length === 0 ? settling : placing, [
+    nowMs,
+    boot,
+    accountIds,
+    ofAccounts.map((some) => (isRepeat ? zeroPicos : sumTogether(some))),
+    toRowArray(requests.map(toAdmission)),
+    accountIds.map((accountId) => chargedPicos.get(accountId) ?? zeroPicos),
+    ...parameters,
   ])
+  if (rows.some((row) => row['outcome'] === 'lease_lost')) return false
+  const isTogether = (row: Row): boolean => row['outcome'] === 'account'
+  for (const row of rows.filter(isTogether))
+    for (const request of ofAccounts[Number(row['place']) - 1] ?? [])
+      decisions.set(request, admittedAsAsked(request))
+  const single = rows.filter((row) => !isTogether(row))
+  note(decisions, requests, single)
+  return true
 }
 
-/** Requests as the arrays that `place_requests` and `decide_requests` take. */
-function columnsOf(requests: readonly AdmissionRequest[]): PostgresValue[] {
-  const limits = requests.map(({ keyLimits }) => keyLimits)
+/**
+ * Returns the sum of holds that may be admitted together where the account has no limit; zero = they may not.
+ */
+function sumTogether(requests: readonly AdmissionRequest[]): Picos {
+  let sum = zeroPicos
+  for (const request of requests) {
+    const { dailyPicos, monthlyPicos, totalPicos, rpm, tpm } = request.keyLimits
+    const hasLimit = dailyPicos + monthlyPicos + totalPicos > 0n || rpm + tpm > 0
+    if (request.kind === 'count' || hasLimit || leastOf(request) > amountOf(request))
+      return zeroPicos
+    sum = addPicos(sum, amountOf(request))
+  }
+  return sum > leastMax ? zeroPicos : sum
+}
+
+/** A request as a row of type admission. */
+function toAdmission(request: AdmissionRequest, index: number) {
+  const { accountId, keyId, keyLimits } = request
   return [
-    requests.map((request) => request.accountId),
-    requests.map((request) => (request.kind === 'count' ? null : request.exchangeId)),
-    requests.map((request) => request.keyId),
-    requests.map((request) =>
-      request.kind === 'count' ? zeroPicos : minPicos(request.amountPicos, amountMax),
-    ),
-    requests.map((request) =>
-      request.kind === 'count' ? zeroPicos : minPicos(leastLeftPicos(request), leastMax),
-    ),
-    requests.map((request) => utcDay(request.atMs)),
-    limits.map(({ dailyPicos }) => dailyPicos),
-    limits.map(({ monthlyPicos }) => monthlyPicos),
-    limits.map(({ totalPicos }) => totalPicos),
-    limits.map(({ rpm }) => rpm),
-    limits.map(({ tpm }) => tpm),
+    index + 1,
+    accountId,
+    request.kind === 'count' ? null : request.exchangeId,
+    keyId,
+    amountOf(request),
+    leastOf(request),
+    utcDay(request.atMs),
+    keyLimits.dailyPicos,
+    keyLimits.monthlyPicos,
+    keyLimits.totalPicos,
+    keyLimits.rpm,
+    keyLimits.tpm,
   ]
 }
 
-function readWithheld(rows: readonly Row[]): Withheld {
-  const withheld = rows.filter((row) => row['outcome'] === 'withheld')
-  return new Set(withheld.map((row) => Number(row['place']) - 1))
+function amountOf(request: AdmissionRequest): Picos {
+  return request.kind === 'count' ? zeroPicos : minPicos(request.amountPicos, amountMax)
 }
 
-/** Locks nothing: all amounts are of one moment. */
-function checkHolds(
-  connection: PostgresConnection,
-  requests: readonly AdmissionRequest[],
-  { nowMs }: NodeLease,
-): Promise<readonly Row[]> {
-  return connection.query(checkSql, [nowMs, ...columnsOf(requests)])
+function leastOf(request: AdmissionRequest): Picos {
+  return request.kind === 'count' ? zeroPicos : minPicos(leastLeftPicos(request), leastMax)
 }
 
 /** No request costs as much. Balance, credit line and one hold that is not covered fit into 64 bits. */
@@ -181,36 +204,52 @@ const amountMax = picos(100_000n * picosPerUsd)
 /** More than any balance with its credit line. */
 const leastMax = picos(9_200_000n * picosPerUsd)
 
-/** Books ended exchanges, durable when it resolves; exchanges that were booked before stay as they are. */
-export async function settleHolds(
+/**
+ * Books one ended exchange, if it was not booked before. Returns whether its charge is withheld: its hold had
+ * expired, and the balance does not cover it. Nothing is recorded then, unless it was at an earlier call.
+ */
+export async function settleAlone(
   connection: PostgresConnection,
-  records: readonly ExchangeRecord[],
-): Promise<Withheld> {
-  const { sql, parameters } = settlementOf(records)
-  const rows = await connection.query(sql, parameters)
-  return new Set(rows.map((row) => Number(row['place']) - 1))
+  record: ExchangeRecord,
+): Promise<boolean> {
+  const { accountId, exchangeId, amountPicos } = record
+  const [, ...rows] = settlementOf([record]).parameters
+  const [row] = await connection.query(settleAloneSql, [
+    accountId,
+    exchangeId,
+    amountPicos,
+    ...rows,
+  ])
+  return row?.['is_withheld'] === 1n
 }
 
-/** The statements that book records, alone or before holds are placed, and their last parameters. */
-interface Settling {
-  readonly sql: string
-  readonly placeSql: string
+interface Settlement {
+  readonly chargedPicos: ReadonlyMap<string, Picos>
+  /** The last parameters of `place_requests`. */
   readonly parameters: readonly PostgresValue[]
 }
 
-/** What answers have made is stored by the same statement; most have made nothing. */
-function settlementOf(records: readonly ExchangeRecord[]): Settling {
-  const exchanges = records.map((record) => ({ record, ended: toEndedExchange(record) }))
-  const accountIds = [...new Set(records.map(({ accountId }) => accountId))]
-  const parameters = [accountIds, JSON.stringify(exchanges.map(toJsonRow))]
-  const states = exchanges.flatMap(({ ended }) => ended.states ?? [])
-  if (states.length === 0) return { sql: settleSql, placeSql: settleAndPlaceSql, parameters }
+const nothingSettled: Settlement = {
+  chargedPicos: new Map(),
+  parameters: Array.from({ length: 7 }, () => null),
+}
+
+function settlementOf(records: readonly ExchangeRecord[]): Settlement {
+  const exchanges = records.map(toEndedExchange)
+  const sums = sumBatch(exchanges)
+  const states = new Map<string, AnswerStateRow>()
+  for (const state of exchanges.flatMap((exchange) => exchange.states ?? []))
+    states.set(keyOfState(state), state)
   return {
-    sql: settleAndKeepSql,
-    placeSql: settleKeepAndPlaceSql,
+    chargedPicos: sums.chargedPicos,
     parameters: [
-      ...parameters,
-      JSON.stringify(states.map((row) => toFields(answerStateColumns, row))),
+      records.length,
+      toRowArray(exchanges.map(({ row }) => row)),
+      toRowArray(sums.reportDay),
+      toRowArray(sums.usageMonth),
+      toRowArray(sums.usageKeyMonth),
+      toRowArray(sums.tokenMinute),
+      states.size === 0 ? null : toRowArray([...states.values()]),
     ],
   }
 }
@@ -225,22 +264,30 @@ export async function releaseHolds(
   ])
 }
 
-const requestParameters = '$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13'
-const placeSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, NULL, NULL)`
-const settleAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $14, $15)`
-const checkSql =
-  'SELECT * FROM decide_requests(store_time($1), TRUE, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)'
-const settleSql = 'SELECT unnest(settle_holds($1, $2)) AS place'
-/** As an argument the function is called exactly once, whatever the statement returns. */
-const settleKeepAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $14, CASE WHEN keep_answer_states($16) THEN $15::json END)`
-const settleAndKeepSql =
-  'SELECT unnest(settle_holds($1, CASE WHEN keep_answer_states($3) THEN $2::json END)) AS place'
+const placeSql = `SELECT * FROM place_requests(${parametersOf(13)})`
+const placing = { name: 'place_requests', sql: placeSql }
+/** A name of its own shows in the server's log which calls only settle. */
+const settling = { name: 'settle_exchanges', sql: placeSql }
+const checking = {
+  name: 'decide_requests',
+  sql: `SELECT * FROM decide_requests(store_time($1), TRUE, $2, '{}')`,
+}
+const settleAloneSql = `SELECT settle_alone(${parametersOf(9)}) AS is_withheld`
 const countFreeSql = 'SELECT * FROM count_free_requests($1, $2, $3, $4, $5)'
 
 const unknownAccount: Decision = {
   verdict: { kind: 'unknown_account' },
   window: undefined,
   keyWindow: undefined,
+}
+
+function admittedAsAsked(request: AdmissionRequest): Decision {
+  const amountPicos = amountOf(request)
+  return {
+    verdict: { kind: 'admitted', amountPicos, isUncovered: false },
+    window: undefined,
+    keyWindow: undefined,
+  }
 }
 
 function readDecision(row: Row, request: AdmissionRequest): Decision {
@@ -318,40 +365,6 @@ function readWindow(
   return { ...limit, counted: Number(counted), oldestAgeMs: Number(oldestAgeMs ?? 0) }
 }
 
-/**
- * A row of table exchange with the values that its sums need. Amounts become text: JSON numbers
- * end at 2^53.
- */
-function toJsonRow({
-  record,
-  ended: { row, tokens },
-}: {
-  readonly record: ExchangeRecord
-  readonly ended: EndedExchange
-}): JsonRow {
-  const [inputTokens, outputTokens, cacheTokens, cacheWriteTokens, promptTokens] = tokens
-  return {
-    day: utcDay(record.endedAtMs),
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    cache_tokens: cacheTokens,
-    cache_write_tokens: cacheWriteTokens,
-    prompt_tokens: promptTokens,
-    first_event_bucket: firstEventBucket(record.firstEventMs ?? null) ?? null,
-    ...toFields(exchangeColumns, row),
-  }
-}
-
-type JsonRow = Readonly<Record<string, string | number | null>>
-
-function toFields(
-  columns: readonly string[],
-  row: readonly (string | number | bigint | null)[],
-): JsonRow {
-  const fields: Record<string, string | number | null> = {}
-  for (const [index, column] of columns.entries()) {
-    const value = row[index] ?? null
-    fields[column] = typeof value === 'bigint' ? value.toString() : value
-  }
-  return fields
+function parametersOf(count: number): string {
+  return Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ')
 }

@@ -15,6 +15,12 @@ import { examineServer } from './server.ts'
 /** A statement's parameters; arrays become arrays of the server, for `unnest`. */
 export type PostgresValue = SqlValue | readonly SqlValue[]
 
+/** A name stands for one text only. */
+export interface PreparedStatement {
+  readonly name: string
+  readonly sql: string
+}
+
 /** The kind of failure; it decides the next step. */
 export type PostgresFault =
   | 'lost' // no answer, or a server that cannot be written to: the statement may have been executed
@@ -65,6 +71,20 @@ export class PostgresConnection {
   async query(sql: string, parameters: readonly PostgresValue[] = []): Promise<Row[]> {
     const result = await this.#withTimeout(() =>
       this.#client.query<Row>({ text: sql, values: [...parameters] }),
+    )
+    return result.rows
+  }
+
+  /**
+   * Runs a statement that comes again and again; the server keeps it under `name` where there is a session.
+   */
+  async run(
+    { name, sql }: PreparedStatement,
+    parameters: readonly PostgresValue[],
+  ): Promise<Row[]> {
+    if (this.isPooled) return this.query(sql, parameters)
+    const result = await this.#withTimeout(() =>
+      this.#client.query<Row>({ name, text: sql, values: [...parameters] }),
     )
     return result.rows
   }

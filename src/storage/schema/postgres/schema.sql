@@ -15,10 +15,8 @@ CREATE TABLE stored_function (
 CREATE TABLE exchange_default PARTITION OF exchange DEFAULT;
 
 -- Moves with each statement that records requests: so gateways notice new ones. No transaction waits for
--- another because of it. SQLite has row ids for it.
+-- another because of it. SQLite has row ids for it. settle_exchanges moves it for exchanges.
 CREATE SEQUENCE recorded_requests;
-CREATE TRIGGER exchange_recorded AFTER INSERT ON exchange
-FOR EACH STATEMENT EXECUTE FUNCTION note_requests();
 CREATE TRIGGER free_exchange_recorded AFTER INSERT ON free_exchange
 FOR EACH STATEMENT EXECUTE FUNCTION note_requests();
 
@@ -72,8 +70,8 @@ CREATE TABLE request_window (
   PRIMARY KEY (account_id, at_ms)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 
--- The same for keys that have a limit per minute, and for free requests, such as those that count tokens, which
--- have an allowance of their own.
+-- The same for keys that have a limit per minute, and for free requests, such as those that count tokens,
+-- which have an allowance of their own.
 CREATE TABLE key_request_window (
   account_id TEXT COLLATE "C" NOT NULL,
   key_id TEXT COLLATE "C" NOT NULL, -- '' = whatever the key; of free requests
@@ -83,6 +81,23 @@ CREATE TABLE key_request_window (
   last_number BIGINT NOT NULL,
   PRIMARY KEY (account_id, key_id, allowance, at_ms)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+
+-- A request as place_requests and decide_requests take it.
+CREATE TYPE admission AS (
+  place INTEGER, -- in its batch, counted from 1
+  account_id TEXT COLLATE "C",
+  exchange_id TEXT COLLATE "C", -- NULL = the request only counts toward requests per minute
+  key_id TEXT COLLATE "C",
+  amount_picos BIGINT, -- held where the request is admitted
+  least_picos BIGINT, -- the amount that must be left in each scope
+  day TEXT COLLATE "C",
+  -- Limits of the key; 0 = none.
+  key_daily BIGINT,
+  key_monthly BIGINT,
+  key_total BIGINT,
+  key_rpm INTEGER,
+  key_tpm BIGINT
+);
 
 -- === Rows that are never changed, deleted or emptied ===
 

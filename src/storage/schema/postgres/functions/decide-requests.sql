@@ -1,23 +1,14 @@
 -- Decides a batch of requests and writes nothing. Requests of one account are decided in the order they
 -- stand in; an admitted one counts toward the next, unless each is only checked. The order of the rules and
--- the names of the outcomes are those of `limits` in src/ledger/limits.ts. Amounts of a key are read once for a
--- batch, and only those that a limit needs. STABLE: it sees what the calling statement sees. A check calls it
--- directly, so it keeps one plan for each statement itself; plans made while tables were small would read
+-- the names of the outcomes are those of `limits` in src/ledger/limits.ts. Amounts of a key are read once for
+-- a batch, and only those that a limit needs. STABLE: it sees what the calling statement sees. A check calls
+-- it directly, so it keeps one plan for each statement itself; plans made while tables were small would read
 -- them as a whole.
 CREATE OR REPLACE FUNCTION decide_requests(
   p_now_ms BIGINT, -- of store_time
   p_is_check BOOLEAN,
-  p_account_ids TEXT[],
-  p_exchange_ids TEXT[], -- NULL = the request only counts toward requests per minute
-  p_key_ids TEXT[],
-  p_amounts_picos BIGINT[], -- held where the request is admitted
-  p_leasts_picos BIGINT[], -- the amount that must be left in each scope
-  p_days TEXT[],
-  p_key_daily_picos BIGINT[],
-  p_key_monthly_picos BIGINT[],
-  p_key_total_picos BIGINT[],
-  p_key_rpms INTEGER[],
-  p_key_tpms BIGINT[]
+  p_requests TEXT, -- an array of rows of type admission
+  p_decided TEXT[] -- accounts whose requests are decided already
 ) RETURNS TABLE (
   place INTEGER,
   outcome TEXT,
@@ -42,8 +33,9 @@ CREATE OR REPLACE FUNCTION decide_requests(
   number BIGINT,
   key_moment BIGINT,
   key_number BIGINT
-) LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+) LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
+  v_admissions admission[] := p_requests;
   v_request RECORD;
   v_new INTEGER[] := '{}'; -- places of the new holds
   v_second BIGINT := p_now_ms / 1000 - 60; -- tokens of later seconds count
@@ -84,12 +76,10 @@ BEGIN
     SELECT r.*, a.balance_picos, a.credit_line_picos, a.held_picos, a.daily_limit_picos,
         a.monthly_limit_picos, a.rpm, a.tokens_per_minute, a.window_minutes,
         h.amount_picos AS there_picos, h.is_uncovered AS there_uncovered
-      FROM unnest(p_account_ids, p_exchange_ids, p_key_ids, p_amounts_picos, p_leasts_picos, p_days,
-        p_key_daily_picos, p_key_monthly_picos, p_key_total_picos, p_key_rpms, p_key_tpms) WITH ORDINALITY
-        AS r (account_id, exchange_id, key_id, amount_picos, least_picos, day, key_daily, key_monthly,
-          key_total, key_rpm, key_tpm, place)
+      FROM unnest(v_admissions) r
       JOIN account a ON a.id = r.account_id
       LEFT JOIN hold h ON h.account_id = r.account_id AND h.exchange_id = r.exchange_id
+     WHERE r.account_id <> ALL (p_decided)
      ORDER BY r.account_id, r.place
   LOOP
     IF v_account_id IS DISTINCT FROM v_request.account_id THEN
@@ -302,8 +292,8 @@ BEGIN
             SELECT h.amount_picos FROM hold h
              WHERE h.account_id = v_account_id AND h.key_id = v_request.key_id
             UNION ALL
-            SELECT p_amounts_picos[i] FROM unnest(v_new) i
-             WHERE p_account_ids[i] = v_account_id AND p_key_ids[i] = v_request.key_id
+            SELECT r.amount_picos FROM unnest(v_admissions) r
+             WHERE r.place = ANY (v_new) AND r.account_id = v_account_id AND r.key_id = v_request.key_id
           ) part;
           v_key_held[v_key] := v_sum;
         END IF;

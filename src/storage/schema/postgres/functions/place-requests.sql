@@ -1,23 +1,27 @@
 -- Settles ended exchanges, if any, then admits or refuses a batch of requests, in one statement and one
 -- commit. Account rows are locked in the order of their ids, so no two batches wait for each other;
--- everything is decided after the locks are held, by the state that the batch before has left. Rows with the
--- outcome `withheld` have the place of an ended record; a row `lease_lost` means that nothing is decided.
+-- everything is decided after the locks are held, by the state that the batch before has left.
+--
+-- Where neither account nor keys have a limit and the money suffices for all requests of the account, they
+-- are admitted together: a row `account` has the account's place. All others are decided one after the other
+-- and have a row each, if their account exists. A row `lease_lost` means that nothing is decided.
 CREATE OR REPLACE FUNCTION place_requests(
   p_now_ms BIGINT,
   p_boot BIGINT,
-  p_account_ids TEXT[],
-  p_exchange_ids TEXT[],
-  p_key_ids TEXT[],
-  p_amounts_picos BIGINT[],
-  p_leasts_picos BIGINT[],
-  p_days TEXT[],
-  p_key_daily_picos BIGINT[],
-  p_key_monthly_picos BIGINT[],
-  p_key_total_picos BIGINT[],
-  p_key_rpms INTEGER[],
-  p_key_tpms BIGINT[],
-  p_ended_account_ids TEXT[], -- of the records that follow; both NULL where there are none
-  p_ended_records JSON
+  p_account_ids TEXT[], -- of all exchanges and requests, each once
+  -- Of each account the sum of its holds, where its requests may be admitted together: no key has a limit,
+  -- and none of them was sent before. Otherwise 0.
+  p_together_picos BIGINT[],
+  p_requests TEXT, -- an array of rows of type admission
+  p_charged_picos BIGINT[], -- of each account, by the exchanges that have ended
+  -- As for settle_exchanges; NULL where no exchange has ended.
+  p_hold_count INTEGER,
+  p_exchange TEXT,
+  p_report_day TEXT,
+  p_usage_month TEXT,
+  p_usage_key_month TEXT,
+  p_token_minute TEXT,
+  p_answer_state TEXT
 ) RETURNS TABLE (
   place INTEGER,
   outcome TEXT,
@@ -37,9 +41,19 @@ CREATE OR REPLACE FUNCTION place_requests(
   key_counted BIGINT,
   key_oldest_age_ms BIGINT,
   tpm BIGINT
-) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off AS $$
 DECLARE
   v_now BIGINT;
+  v_admissions admission[] := p_requests;
+  v_account RECORD;
+  v_place INTEGER;
+  -- Of each account of the call.
+  v_lefts BIGINT[]; -- balance and line less holds; NULL where the account has a limit
+  v_freed BIGINT[] := array_fill(0::bigint, ARRAY[cardinality(p_account_ids)]); -- by the exchanges
+  v_helds BIGINT[]; -- the change of its holds
+  v_together TEXT[] := '{}'; -- accounts whose requests are admitted together
+  v_has_lease BOOLEAN;
   v_is_new BOOLEAN;
   v_moment BIGINT;
   v_number BIGINT;
@@ -51,7 +65,7 @@ DECLARE
   v_count INTEGER := 0;
   v_account_ids TEXT[] := '{}';
   v_account_id TEXT;
-  v_helds BIGINT[] := '{}';
+  v_sums BIGINT[] := '{}';
   -- The place in the window of each account's last admitted request with a limit per minute.
   v_window_ids TEXT[] := '{}';
   v_moments BIGINT[] := '{}';
@@ -67,43 +81,79 @@ BEGIN
   IF current_setting('synchronous_commit') IN ('off', 'local') THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
-  PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids || p_ended_account_ids)
-    ORDER BY a.id FOR NO KEY UPDATE;
-  IF p_ended_records IS NOT NULL THEN
-    outcome := 'withheld';
-    FOREACH place IN ARRAY settle_holds(NULL, p_ended_records) LOOP
-      RETURN NEXT;
-    END LOOP;
+  FOR v_account IN
+    SELECT a.id, a.balance_picos + a.credit_line_picos - a.held_picos AS left_picos,
+        a.rpm = 0 AND a.tokens_per_minute = 0 AND a.daily_limit_picos = 0 AND a.monthly_limit_picos = 0
+          AS is_unlimited
+      FROM account a WHERE a.id = ANY (p_account_ids) ORDER BY a.id FOR NO KEY UPDATE
+  LOOP
+    IF v_account.is_unlimited THEN
+      v_lefts[array_position(p_account_ids, v_account.id)] := v_account.left_picos;
+    END IF;
+  END LOOP;
+  IF p_exchange IS NOT NULL THEN
+    v_freed := settle_exchanges(p_account_ids, p_hold_count, p_exchange, p_report_day, p_usage_month,
+      p_usage_key_month, p_token_minute, p_answer_state);
   END IF;
   v_now := store_time(p_now_ms);
-  IF NOT EXISTS (SELECT 1 FROM node n WHERE n.boot = p_boot AND n.lease_until_ms > v_now) THEN
+  v_has_lease := cardinality(v_admissions) > 0
+    AND EXISTS (SELECT 1 FROM node n WHERE n.boot = p_boot AND n.lease_until_ms > v_now);
+  outcome := 'account';
+  FOR v_place IN 1..cardinality(p_account_ids) LOOP
+    v_helds[v_place] := -v_freed[v_place];
+    IF v_has_lease AND p_together_picos[v_place] > 0
+      AND v_lefts[v_place] - p_charged_picos[v_place] + v_freed[v_place] >= p_together_picos[v_place]
+    THEN
+      v_helds[v_place] := v_helds[v_place] + p_together_picos[v_place];
+      v_together := array_append(v_together, p_account_ids[v_place]);
+      place := v_place;
+      RETURN NEXT;
+    END IF;
+  END LOOP;
+  UPDATE account a
+     SET balance_picos = a.balance_picos - p_charged_picos[i], held_picos = a.held_picos + v_helds[i]
+    FROM generate_subscripts(p_account_ids, 1) i
+   WHERE a.id = p_account_ids[i] AND (p_charged_picos[i] <> 0 OR v_helds[i] <> 0);
+  IF cardinality(v_admissions) = 0 THEN
+    RETURN;
+  END IF;
+  IF NOT v_has_lease THEN
     place := 0;
     outcome := 'lease_lost';
     RETURN NEXT;
     RETURN;
   END IF;
+  IF v_together <> '{}' THEN
+    INSERT INTO hold
+    SELECT r.account_id, r.exchange_id, r.key_id, r.amount_picos, FALSE, p_boot, v_now
+      FROM unnest(v_admissions) r WHERE r.account_id = ANY (v_together);
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    IF v_count = cardinality(v_admissions) THEN
+      RETURN;
+    END IF;
+    v_count := 0;
+  END IF;
+
   FOR place, outcome, amount_picos, is_uncovered, balance_picos, credit_line_picos, held_picos,
       is_held_only, used_picos, limit_picos, retry_after_ms, rpm, window_minutes, counted, oldest_age_ms, key_counted, key_oldest_age_ms, tpm,
       v_is_new, v_moment, v_number, v_key_moment, v_key_number IN
-    SELECT * FROM decide_requests(v_now, FALSE, p_account_ids, p_exchange_ids, p_key_ids,
-      p_amounts_picos, p_leasts_picos, p_days, p_key_daily_picos, p_key_monthly_picos, p_key_total_picos, p_key_rpms,
-      p_key_tpms)
+    SELECT * FROM decide_requests(v_now, FALSE, p_requests, v_together)
   LOOP
     RETURN NEXT;
     IF v_is_new THEN
       v_new := array_append(v_new, place);
       v_uncovered := array_append(v_uncovered, is_uncovered);
-      v_account_id := p_account_ids[place];
+      v_account_id := v_admissions[place].account_id;
       IF v_count = 0 OR v_account_ids[v_count] <> v_account_id THEN
         v_count := v_count + 1;
         v_account_ids[v_count] := v_account_id;
-        v_helds[v_count] := amount_picos;
+        v_sums[v_count] := amount_picos;
       ELSE
-        v_helds[v_count] := v_helds[v_count] + amount_picos;
+        v_sums[v_count] := v_sums[v_count] + amount_picos;
       END IF;
     END IF;
     IF v_number IS NOT NULL THEN
-      v_account_id := p_account_ids[place];
+      v_account_id := v_admissions[place].account_id;
       IF v_windows = 0 OR v_window_ids[v_windows] <> v_account_id THEN
         v_windows := v_windows + 1;
         v_window_ids[v_windows] := v_account_id;
@@ -121,11 +171,11 @@ BEGIN
 
   IF v_count > 0 THEN
     INSERT INTO hold
-    SELECT p_account_ids[n.place], p_exchange_ids[n.place], p_key_ids[n.place], p_amounts_picos[n.place],
-        n.is_uncovered, p_boot, v_now
+    SELECT v_admissions[n.place].account_id, v_admissions[n.place].exchange_id, v_admissions[n.place].key_id,
+        v_admissions[n.place].amount_picos, n.is_uncovered, p_boot, v_now
       FROM unnest(v_new, v_uncovered) n (place, is_uncovered);
     UPDATE account a SET held_picos = a.held_picos + n.held_picos
-      FROM unnest(v_account_ids, v_helds) n (id, held_picos) WHERE a.id = n.id;
+      FROM unnest(v_account_ids, v_sums) n (id, held_picos) WHERE a.id = n.id;
   END IF;
   IF v_windows > 0 THEN
     INSERT INTO request_window
@@ -134,7 +184,7 @@ BEGIN
   END IF;
   IF v_key_places <> '{}' THEN
     INSERT INTO key_request_window
-    SELECT p_account_ids[k.place], p_key_ids[k.place], 'requests', k.moment, MIN(k.number), MAX(k.number)
+    SELECT v_admissions[k.place].account_id, v_admissions[k.place].key_id, 'requests', k.moment, MIN(k.number), MAX(k.number)
       FROM unnest(v_key_places, v_key_moments, v_key_numbers) k (place, moment, number)
      GROUP BY 1, 2, 4
     ON CONFLICT (account_id, key_id, allowance, at_ms)
