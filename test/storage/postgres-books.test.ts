@@ -88,12 +88,7 @@ test('an audit finds a changed balance and a dropped trigger', async () => {
 
 test('an audit finds entries and figures of accounts that do not exist', async () => {
   await charge(harness, accountId, 30n)
-  await harness.database.transact((transaction) =>
-    transaction.script(
-      `ALTER TABLE entry DROP CONSTRAINT entry_account_id_fkey;
-       DELETE FROM account`,
-    ),
-  )
+  await harness.database.transact((transaction) => transaction.script('DELETE FROM account'))
   const report = await runAudit()
   assert.deepEqual(
     report.differences.map(({ kind, row }) => `${kind}: ${row}`),

@@ -266,8 +266,8 @@ export async function releaseHolds(
 
 const placeSql = `SELECT * FROM place_requests(${parametersOf(13)})`
 const placing = { name: 'place_requests', sql: placeSql }
-/** A name of its own shows in the server's log which calls only settle. */
-const settling = { name: 'settle_exchanges', sql: placeSql }
+/** The alias shows in the server's list of statements which calls only settle. */
+const settling = { name: 'settle_exchanges', sql: `${placeSql} AS settle_exchanges` }
 const checking = {
   name: 'decide_requests',
   sql: `SELECT * FROM decide_requests(store_time($1), TRUE, $2, '{}')`,

@@ -63,6 +63,7 @@ DECLARE
   v_new INTEGER[] := '{}';
   v_uncovered BOOLEAN[] := '{}';
   v_count INTEGER := 0;
+  v_changed INTEGER;
   v_account_ids TEXT[] := '{}';
   v_account_id TEXT;
   v_sums BIGINT[] := '{}';
@@ -109,11 +110,19 @@ BEGIN
       place := v_place;
       RETURN NEXT;
     END IF;
+    IF p_charged_picos[v_place] <> 0 OR v_helds[v_place] <> 0 THEN
+      v_count := v_count + 1;
+    END IF;
   END LOOP;
   UPDATE account a
      SET balance_picos = a.balance_picos - p_charged_picos[i], held_picos = a.held_picos + v_helds[i]
     FROM generate_subscripts(p_account_ids, 1) i
    WHERE a.id = p_account_ids[i] AND (p_charged_picos[i] <> 0 OR v_helds[i] <> 0);
+  GET DIAGNOSTICS v_changed = ROW_COUNT;
+  IF v_changed <> v_count THEN
+    RAISE EXCEPTION 'a charge is of an account that does not exist' USING ERRCODE = 'foreign_key_violation';
+  END IF;
+  v_count := 0;
   IF cardinality(v_admissions) = 0 THEN
     RETURN;
   END IF;
@@ -127,11 +136,10 @@ BEGIN
     INSERT INTO hold
     SELECT r.account_id, r.exchange_id, r.key_id, r.amount_picos, FALSE, p_boot, v_now
       FROM unnest(v_admissions) r WHERE r.account_id = ANY (v_together);
-    GET DIAGNOSTICS v_count = ROW_COUNT;
-    IF v_count = cardinality(v_admissions) THEN
+    GET DIAGNOSTICS v_changed = ROW_COUNT;
+    IF v_changed = cardinality(v_admissions) THEN
       RETURN;
     END IF;
-    v_count := 0;
   END IF;
 
   FOR place, outcome, amount_picos, is_uncovered, balance_picos, credit_line_picos, held_picos,
