@@ -40,7 +40,11 @@ interface Month {
   readonly usage: UsageSums
 }
 
-export function sumBatch(exchanges: readonly EndedExchange[]): BatchSums {
+/** `hasTotals`: what a month grows by is also a row of all time. */
+export function sumBatch(
+  exchanges: readonly EndedExchange[],
+  { hasTotals = false }: { readonly hasTotals?: boolean } = {},
+): BatchSums {
   const reports = new Map<string, Report>()
   const seconds = new Map<string, TokenMinute>()
   for (const exchange of exchanges) {
@@ -58,7 +62,7 @@ export function sumBatch(exchanges: readonly EndedExchange[]): BatchSums {
     ])
     ofSecond[3] += input + output
   }
-  return { ...sumReports([...reports.values()]), tokenMinute: [...seconds.values()] }
+  return { ...sumReports([...reports.values()], hasTotals), tokenMinute: [...seconds.values()] }
 }
 
 function reportOf(reports: Map<string, Report>, { row }: EndedExchange): Report {
@@ -88,14 +92,18 @@ function addTo(sums: ReportSums, { row, tokens }: EndedExchange): void {
   })
 }
 
-function sumReports(reports: readonly Report[]): Omit<BatchSums, 'tokenMinute'> {
+function sumReports(
+  reports: readonly Report[],
+  hasTotals: boolean,
+): Omit<BatchSums, 'tokenMinute'> {
   const months = new Map<string, Month>()
   const keys = new Map<string, Month>()
   const chargedPicos = new Map<string, Picos>()
   for (const { key, sums } of reports) {
     const [day, accountId, keyId, model] = key
     const usage = usageOf(sums)
-    for (const month of [day.slice(0, 'YYYY-MM'.length), totalMonth]) {
+    const ofDay = day.slice(0, 'YYYY-MM'.length)
+    for (const month of hasTotals ? [ofDay, totalMonth] : [ofDay]) {
       if (isUsed(usage)) addMonth(months, [accountId, model, month], usage)
       if (usage.costPicos > 0n) addMonth(keys, [accountId, keyId, month], usage)
     }

@@ -63,7 +63,7 @@ export class Booking {
   #write(exchanges: readonly EndedExchange[]): Booked {
     let firstInserted: bigint | undefined
     const repeatedAccountIds: string[] = []
-    this.#reports.begin()
+    const inserted: EndedExchange[] = []
     for (const exchange of exchanges) {
       const { row } = exchange
       const rowId = this.#insertExchange.insert(...row)
@@ -73,10 +73,10 @@ export class Booking {
         continue
       }
       firstInserted ??= rowId
-      this.#reports.add(exchange)
+      inserted.push(exchange)
       for (const state of exchange.states ?? []) this.#keepState.run(...state)
     }
-    const charged = this.#reports.write()
+    const charged = this.#reports.write(inserted)
     if (charged.size > 0 && firstInserted !== undefined) this.#insertCharges.run(firstInserted)
     return { balances: this.#chargeAccounts(charged), repeatedAccountIds, refused: [] }
   }

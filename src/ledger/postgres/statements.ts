@@ -236,7 +236,7 @@ const nothingSettled: Settlement = {
 
 function settlementOf(records: readonly ExchangeRecord[]): Settlement {
   const exchanges = records.map(toEndedExchange)
-  const sums = sumBatch(exchanges)
+  const sums = sumBatch(exchanges, { hasTotals: true })
   const states = new Map<string, AnswerStateRow>()
   for (const state of exchanges.flatMap((exchange) => exchange.states ?? []))
     states.set(keyOfState(state), state)

@@ -15,10 +15,10 @@ import { examineServer } from './server.ts'
 /** A statement's parameters; arrays become arrays of the server, for `unnest`. */
 export type PostgresValue = SqlValue | readonly SqlValue[]
 
-/** A name stands for one text only. */
-export interface PreparedStatement {
-  readonly name: string
+export interface PostgresStatement {
   readonly sql: string
+  /** Of one that comes again and again; stands for this text only. */
+  readonly name?: string
 }
 
 /** The kind of failure; it decides the next step. */
@@ -68,24 +68,15 @@ export class PostgresConnection {
     return this.#lost === undefined && !this.#isClosed
   }
 
-  async query(sql: string, parameters: readonly PostgresValue[] = []): Promise<Row[]> {
-    const result = await this.#withTimeout(() =>
-      this.#client.query<Row>({ text: sql, values: [...parameters] }),
-    )
-    return result.rows
+  query(sql: string, parameters: readonly PostgresValue[] = []): Promise<Row[]> {
+    return this.run({ sql }, parameters)
   }
 
-  /**
-   * Runs a statement that comes again and again; the server keeps it under `name` where there is a session.
-   */
-  async run(
-    { name, sql }: PreparedStatement,
-    parameters: readonly PostgresValue[],
-  ): Promise<Row[]> {
-    if (this.isPooled) return this.query(sql, parameters)
-    const result = await this.#withTimeout(() =>
-      this.#client.query<Row>({ name, text: sql, values: [...parameters] }),
-    )
+  /** Runs a statement that the server keeps under its name where there is a session. */
+  async run(statement: PostgresStatement, parameters: readonly PostgresValue[]): Promise<Row[]> {
+    const { sql, name = '' } = statement
+    const query = { text: sql, values: [...parameters], ...(!this.isPooled && { name }) }
+    const result = await this.#withTimeout(() => this.#client.query<Row>(query))
     return result.rows
   }
 

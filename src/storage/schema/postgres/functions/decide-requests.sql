@@ -33,7 +33,8 @@ CREATE OR REPLACE FUNCTION decide_requests(
   number BIGINT,
   key_moment BIGINT,
   key_number BIGINT
-) LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+) LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off AS $$
 DECLARE
   v_admissions admission[] := p_requests;
   v_request RECORD;
@@ -55,7 +56,7 @@ DECLARE
   v_left BIGINT; -- the least of all scopes
   v_limits BIGINT[]; -- of the key for its day, its month and in all; 0 = none
   v_useds BIGINT[];
-  -- Of its keys met so far; NULL = not read.
+  -- Of the keys met so far, by account and key; NULL = not read.
   v_key INTEGER;
   v_key_ids TEXT[] := '{}';
   v_key_days TEXT[] := '{}';
@@ -97,19 +98,6 @@ BEGIN
       v_moment := NULL;
       v_last := NULL;
       v_oldest := NULL;
-      IF v_key_ids <> '{}' THEN
-        v_key_ids := '{}';
-        v_key_days := '{}';
-        v_key_day_used := '{}';
-        v_key_month_used := '{}';
-        v_key_total_used := '{}';
-        v_key_held := '{}';
-        v_key_moments := '{}';
-        v_key_lasts := '{}';
-        v_key_counted := '{}';
-        v_key_oldest := '{}';
-        v_key_tokens := '{}';
-      END IF;
       IF rpm > 0 THEN
         v_window_ms := window_minutes * 60000::bigint;
         SELECT l.at_ms, l.last_number, f.at_ms, l.last_number - f.first_number + 1
@@ -165,10 +153,10 @@ BEGIN
     v_key := NULL;
     IF v_request.key_daily > 0 OR v_request.key_monthly > 0 OR v_request.key_total > 0
         OR v_request.key_rpm > 0 OR v_request.key_tpm > 0 THEN
-      v_key := array_position(v_key_ids, v_request.key_id);
+      v_key := array_position(v_key_ids, v_account_id || v_request.key_id);
       IF v_key IS NULL THEN
         v_key := cardinality(v_key_ids) + 1;
-        v_key_ids[v_key] := v_request.key_id;
+        v_key_ids[v_key] := v_account_id || v_request.key_id;
         v_key_counted[v_key] := NULL;
         v_key_tokens[v_key] := NULL;
         v_key_held[v_key] := NULL;

@@ -59,24 +59,18 @@ DECLARE
   v_number BIGINT;
   v_key_moment BIGINT;
   v_key_number BIGINT;
-  -- The new holds: their places, and their sum for each account.
-  v_new INTEGER[] := '{}';
-  v_uncovered BOOLEAN[] := '{}';
   v_count INTEGER := 0;
   v_changed INTEGER;
-  v_account_ids TEXT[] := '{}';
-  v_account_id TEXT;
-  v_sums BIGINT[] := '{}';
-  -- The place in the window of each account's last admitted request with a limit per minute.
-  v_window_ids TEXT[] := '{}';
+  -- The new holds, by the places of their requests.
+  v_new INTEGER[] := '{}';
+  v_uncovered INTEGER[] := '{}';
+  -- Requests that count in the window of their account, and of their key.
+  v_counted INTEGER[] := '{}';
   v_moments BIGINT[] := '{}';
-  v_firsts BIGINT[] := '{}';
-  v_lasts BIGINT[] := '{}';
-  -- The same for each key; rows of one key may come in any order.
-  v_key_places INTEGER[] := '{}';
+  v_numbers BIGINT[] := '{}';
+  v_key_counted INTEGER[] := '{}';
   v_key_moments BIGINT[] := '{}';
   v_key_numbers BIGINT[] := '{}';
-  v_windows INTEGER := 0;
 BEGIN
   -- Gateways look at this once for each connection; a reload may have changed it since.
   IF current_setting('synchronous_commit') IN ('off', 'local') THEN
@@ -122,7 +116,6 @@ BEGIN
   IF v_changed <> v_count THEN
     RAISE EXCEPTION 'a charge is of an account that does not exist' USING ERRCODE = 'foreign_key_violation';
   END IF;
-  v_count := 0;
   IF cardinality(v_admissions) = 0 THEN
     RETURN;
   END IF;
@@ -143,57 +136,50 @@ BEGIN
   END IF;
 
   FOR place, outcome, amount_picos, is_uncovered, balance_picos, credit_line_picos, held_picos,
-      is_held_only, used_picos, limit_picos, retry_after_ms, rpm, window_minutes, counted, oldest_age_ms, key_counted, key_oldest_age_ms, tpm,
-      v_is_new, v_moment, v_number, v_key_moment, v_key_number IN
+      is_held_only, used_picos, limit_picos, retry_after_ms, rpm, window_minutes, counted, oldest_age_ms, key_counted,
+      key_oldest_age_ms, tpm, v_is_new, v_moment, v_number, v_key_moment, v_key_number IN
     SELECT * FROM decide_requests(v_now, FALSE, p_requests, v_together)
   LOOP
     RETURN NEXT;
     IF v_is_new THEN
       v_new := array_append(v_new, place);
-      v_uncovered := array_append(v_uncovered, is_uncovered);
-      v_account_id := v_admissions[place].account_id;
-      IF v_count = 0 OR v_account_ids[v_count] <> v_account_id THEN
-        v_count := v_count + 1;
-        v_account_ids[v_count] := v_account_id;
-        v_sums[v_count] := amount_picos;
-      ELSE
-        v_sums[v_count] := v_sums[v_count] + amount_picos;
+      IF is_uncovered THEN
+        v_uncovered := array_append(v_uncovered, place);
       END IF;
     END IF;
     IF v_number IS NOT NULL THEN
-      v_account_id := v_admissions[place].account_id;
-      IF v_windows = 0 OR v_window_ids[v_windows] <> v_account_id THEN
-        v_windows := v_windows + 1;
-        v_window_ids[v_windows] := v_account_id;
-        v_moments[v_windows] := v_moment;
-        v_firsts[v_windows] := v_number;
-      END IF;
-      v_lasts[v_windows] := v_number;
+      v_counted := array_append(v_counted, place);
+      v_moments := array_append(v_moments, v_moment);
+      v_numbers := array_append(v_numbers, v_number);
     END IF;
     IF v_key_number IS NOT NULL THEN
-      v_key_places := array_append(v_key_places, place);
+      v_key_counted := array_append(v_key_counted, place);
       v_key_moments := array_append(v_key_moments, v_key_moment);
       v_key_numbers := array_append(v_key_numbers, v_key_number);
     END IF;
   END LOOP;
 
-  IF v_count > 0 THEN
+  IF v_new <> '{}' THEN
     INSERT INTO hold
-    SELECT v_admissions[n.place].account_id, v_admissions[n.place].exchange_id, v_admissions[n.place].key_id,
-        v_admissions[n.place].amount_picos, n.is_uncovered, p_boot, v_now
-      FROM unnest(v_new, v_uncovered) n (place, is_uncovered);
+    SELECT r.account_id, r.exchange_id, r.key_id, r.amount_picos, r.place = ANY (v_uncovered), p_boot, v_now
+      FROM unnest(v_admissions) r WHERE r.place = ANY (v_new);
     UPDATE account a SET held_picos = a.held_picos + n.held_picos
-      FROM unnest(v_account_ids, v_sums) n (id, held_picos) WHERE a.id = n.id;
+      FROM (SELECT r.account_id, SUM(r.amount_picos)::bigint AS held_picos
+              FROM unnest(v_admissions) r WHERE r.place = ANY (v_new) GROUP BY 1) n
+     WHERE a.id = n.account_id;
   END IF;
-  IF v_windows > 0 THEN
+  IF v_counted <> '{}' THEN
     INSERT INTO request_window
-    SELECT * FROM unnest(v_window_ids, v_moments, v_firsts, v_lasts)
+    SELECT v_admissions[k.place].account_id, k.moment, MIN(k.number), MAX(k.number)
+      FROM unnest(v_counted, v_moments, v_numbers) k (place, moment, number)
+     GROUP BY 1, 2
     ON CONFLICT (account_id, at_ms) DO UPDATE SET last_number = EXCLUDED.last_number;
   END IF;
-  IF v_key_places <> '{}' THEN
+  IF v_key_counted <> '{}' THEN
     INSERT INTO key_request_window
-    SELECT v_admissions[k.place].account_id, v_admissions[k.place].key_id, 'requests', k.moment, MIN(k.number), MAX(k.number)
-      FROM unnest(v_key_places, v_key_moments, v_key_numbers) k (place, moment, number)
+    SELECT v_admissions[k.place].account_id, v_admissions[k.place].key_id, 'requests', k.moment, MIN(k.number),
+        MAX(k.number)
+      FROM unnest(v_key_counted, v_key_moments, v_key_numbers) k (place, moment, number)
      GROUP BY 1, 2, 4
     ON CONFLICT (account_id, key_id, allowance, at_ms)
       DO UPDATE SET last_number = EXCLUDED.last_number;
