@@ -34,9 +34,9 @@ export interface MeterReading {
   /** The answering model as the vendor names it, if it does. */
   readonly model: string | undefined
   /** Why the answer ended, by the vendor's words; of each choice one. Absent = unknown. */
-  readonly finishReasons?: readonly string[]
+  readonly finishReasons?: readonly string[] | undefined
   /** The tier that it names without a count: one with a count has it there. Absent = none. */
-  readonly tier?: string
+  readonly tier?: string | undefined
   /** State that the vendor keeps of it, or that only its account can read. Absent = none. */
   readonly made?: readonly MadeState[]
 }

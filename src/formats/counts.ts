@@ -4,7 +4,7 @@
  */
 
 export class Counters<Name extends string> {
-  readonly #counts = new Map<Name, number>()
+  readonly #counts: { [Known in Name]?: number } = {}
   /** Counters whose latest value was no count. Almost no answer has one. */
   #unusable: Set<Name> | undefined
   #isImplausible = false
@@ -19,30 +19,30 @@ export class Counters<Name extends string> {
   }
 
   get(name: Name): number {
-    return this.#counts.get(name) ?? 0
+    return this.#counts[name] ?? 0
   }
 
   has(name: Name): boolean {
-    return this.#counts.has(name)
+    return this.#counts[name] !== undefined
   }
 
   /** There is a count, and the vendor has not followed it with a value that is none. */
   isKnown(name: Name): boolean {
-    return this.#counts.has(name) && this.#unusable?.has(name) !== true
+    return this.has(name) && this.#unusable?.has(name) !== true
   }
 
   /** Counters are cumulative: a new value replaces the old one and is never added. */
   set(name: Name, value: unknown): void {
     const count = this.#take(name, value)
     if (count === undefined) return
-    if (count < (this.#counts.get(name) ?? 0)) this.#isImplausible = true
-    else this.#counts.set(name, count)
+    if (count < this.get(name)) this.#isImplausible = true
+    else this.#counts[name] = count
   }
 
   /** Sets a counter whose earlier value was a placeholder and may be higher. */
   replace(name: Name, value: unknown): void {
     const count = this.#take(name, value)
-    if (count !== undefined) this.#counts.set(name, count)
+    if (count !== undefined) this.#counts[name] = count
   }
 
   #take(name: Name, value: unknown): number | undefined {

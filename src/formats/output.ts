@@ -29,6 +29,8 @@ export class OutputText {
   /** Texts added as strings, and the latest of them. */
   addedCount = 0
   latest = ''
+  /** The first text, while there is no other: most whole answers have one, which needs no copy. */
+  #first: string | undefined
   #buffer: Buffer | undefined
   #kept = 0
   #bytes = 0
@@ -47,6 +49,7 @@ export class OutputText {
 
   /** The text kept so far. */
   get text(): string {
+    if (this.#first !== undefined) return this.#first.toWellFormed()
     return this.#buffer === undefined ? '' : this.#buffer.toString('utf8', 0, this.#kept)
   }
 
@@ -60,9 +63,15 @@ export class OutputText {
   add(text: string): void {
     this.addedCount++
     this.latest = text
-    const length = this.#admit(Buffer.byteLength(text))
-    // `write` never splits a character, so a cut-off piece stays valid UTF-8.
-    if (length > 0) this.#kept += this.#reserve(length).write(text, this.#kept, length)
+    const size = Buffer.byteLength(text)
+    const length = this.#admit(size)
+    if (this.#kept === 0 && length === size) {
+      this.#first = text
+      this.#kept = size
+    } else if (length > 0) {
+      // `write` never splits a character, so a cut-off piece stays valid UTF-8.
+      this.#kept += this.#reserve(length).write(text, this.#kept, length)
+    }
   }
 
   /** Adds UTF-8 bytes of `source`, for text without escapes. */
@@ -98,6 +107,8 @@ export class OutputText {
     while (capacity < needed) capacity *= 2
     const grown = Buffer.allocUnsafe(capacity)
     this.#buffer?.copy(grown, 0, 0, this.#kept)
+    if (this.#first !== undefined) grown.write(this.#first)
+    this.#first = undefined
     this.#buffer = grown
     return grown
   }

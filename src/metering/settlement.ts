@@ -63,7 +63,7 @@ export interface AnswerCounts {
   /** Uses of the vendor's own tools, where the answer shows them and its usage does not count them. */
   readonly vendorToolUses?: UseCounts
   /** The tier that the answer names without a count. */
-  readonly tier?: string
+  readonly tier?: string | undefined
 }
 
 /** How an exchange ended; decides the charge. */

@@ -50,8 +50,9 @@ function readWhole(body: Buffer, field: ContentField): AnswerReading {
 class GatheredAnswer {
   readonly usage = new ChatUsage()
   readonly output = new OutputText()
-  /** Index → finish reason of the choices that have one. */
-  readonly #finished = new Map<unknown, string>()
+  /** The indexes of the choices that have a finish reason, and these. */
+  readonly #finished: unknown[] = []
+  readonly #finishReasons: string[] = []
   readonly #choiceCount: number
   #model: string | undefined
   #tier: string | undefined
@@ -65,12 +66,12 @@ class GatheredAnswer {
 
   /** Some choice has its finish reason. */
   get hasFinished(): boolean {
-    return this.#finished.size > 0
+    return this.#finished.length > 0
   }
 
   /** As many choices as were requested have their finish reason. */
   get hasFinishedAll(): boolean {
-    return this.#finished.size >= this.#choiceCount
+    return this.#finished.length >= this.#choiceCount
   }
 
   readEnvelope(envelope: JsonObject): void {
@@ -80,10 +81,7 @@ class GatheredAnswer {
 
   readChoice(choice: JsonObject, field: ContentField): void {
     const reason = asText(choice['finish_reason'])
-    if (reason !== undefined && !this.hasFinishedAll)
-      this.#finished.set(choice['index'] ?? 0, reason)
-    if (reason === 'content_filter') this.#isFiltered = true
-    if (reason !== undefined && saysFailure(reason)) this.hasFailed = true
+    if (reason !== undefined) this.#readReason(reason, choice['index'] ?? 0)
     if (field === 'text') this.output.addText(choice['text'])
     const content = asObject(choice[field])
     if (content === undefined) return
@@ -97,12 +95,21 @@ class GatheredAnswer {
     this.#addAudio(asObject(content['audio']))
   }
 
+  #readReason(reason: string, index: unknown): void {
+    if (reason === 'content_filter') this.#isFiltered = true
+    if (saysFailure(reason)) this.hasFailed = true
+    if (this.hasFinishedAll) return
+    const known = this.#finished.indexOf(index)
+    const position = known < 0 ? this.#finished.length : known
+    this.#finished[position] = index
+    this.#finishReasons[position] = reason
+  }
+
   reading(isComplete: boolean): MeterReading {
     const { usage, output } = this
     const { hasOutput } = output
-    const counted = usage.toUsage(this.#model, this.#tier)
     return {
-      usage: counted,
+      usage: usage.toUsage(this.#model, this.#tier),
       isFinal: isComplete && usage.outputTokens !== undefined,
       isImplausible: usage.isImplausible,
       hasOutput,
@@ -111,8 +118,8 @@ class GatheredAnswer {
       output,
       webSearches: 0,
       model: this.#model,
-      ...(this.#finished.size > 0 && { finishReasons: [...this.#finished.values()] }),
-      ...(this.#tier !== undefined && { tier: this.#tier }),
+      finishReasons: this.hasFinished ? [...this.#finishReasons] : undefined,
+      tier: this.#tier,
     }
   }
 

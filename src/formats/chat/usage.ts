@@ -6,7 +6,7 @@
  * includes reasoning and audio: the classes are made disjoint here. A vendor that counts cached tokens beside
  * the prompt, or reasoning outside the completion, is recognised by its total.
  */
-import type { Usage, UsageCounts } from '../../metering/usage.ts'
+import type { Usage, UsageClass, UsageCounts, UsagePart } from '../../metering/usage.ts'
 import { Counters, isGiven } from '../counts.ts'
 import { asObject, type JsonObject } from '../json.ts'
 
@@ -46,13 +46,23 @@ const places = [
   ['web_search', '*.web_search_requests'],
 ] as const
 
-const counterPaths = places.map(([name, ...paths]) => ({
-  name,
-  paths: paths.map((path) => path.split('.')),
-}))
+interface CountPath {
+  /** `*` stands for any: the first whose count is not zero. */
+  readonly member: string
+  readonly inner: readonly string[]
+}
+
+const counterPaths = places.map(([name, ...paths]) => ({ name, paths: paths.map(parsePath) }))
+
+function parsePath(path: string): CountPath {
+  const [member = '', ...inner] = path.split('.')
+  return { member, inner }
+}
 
 /** The names of all members that are read of a usage object. */
-export const usageMembers: readonly string[] = counterPaths.flatMap(({ paths }) => paths.flat())
+export const usageMembers: readonly string[] = counterPaths.flatMap(({ paths }) =>
+  paths.flatMap(({ member, inner }) => [member, ...inner]),
+)
 
 /** The tokens charged as input, in all classes, and as output. */
 interface Sides {
@@ -60,9 +70,13 @@ interface Sides {
   readonly completion: number
 }
 
+const noSides: Sides = { prompt: 0, completion: 0 }
+
 export class ChatUsage {
   readonly #counters = new Counters<(typeof places)[number][0]>()
   #hasAny = false
+  /** Read anew with each usage object. */
+  #sides: Sides = noSides
 
   get isImplausible(): boolean {
     return this.#counters.isImplausible
@@ -70,7 +84,7 @@ export class ChatUsage {
 
   /** The vendor's count of its output; undefined where there is none, or where the last was no count. */
   get outputTokens(): number | undefined {
-    return this.#counters.isKnown('completion') ? this.#sides().completion : undefined
+    return this.#counters.isKnown('completion') ? this.#sides.completion : undefined
   }
 
   /** A later usage object replaces an earlier one: the counts are cumulative. */
@@ -85,6 +99,7 @@ export class ChatUsage {
       if (name === 'total' || name === 'reasoning') counters.replace(name, count)
       else counters.set(name, count)
     }
+    this.#sides = this.#readSides()
     if (!this.#isConsistent()) counters.markImplausible()
   }
 
@@ -92,20 +107,19 @@ export class ChatUsage {
   toUsage(model: string | undefined, tier: string | undefined, webSearches = 0): Usage | undefined {
     if (!this.#hasAny) return undefined
     const counters = this.#counters
-    const sides = this.#sides()
+    const { prompt, completion } = this.#sides
     const searches = Math.max(webSearches, counters.get('web_search'))
+    const part: { -readonly [Name in keyof UsagePart]: UsagePart[Name] } = {
+      counts: this.#counts(searches),
+      promptTokens: prompt,
+    }
+    if (model !== undefined) part.model = model
+    if (tier !== undefined) part.tier = tier
     return {
-      parts: [
-        {
-          ...(model !== undefined && { model }),
-          counts: { ...this.#counts(sides), ...(searches > 0 && { web_search: searches }) },
-          promptTokens: sides.prompt,
-          ...(tier !== undefined && { tier }),
-        },
-      ],
+      parts: [part],
       reported: {
-        inputTokens: sides.prompt,
-        outputTokens: sides.completion,
+        inputTokens: prompt,
+        outputTokens: completion,
         cacheTokens: counters.get('cached'),
       },
     }
@@ -116,7 +130,7 @@ export class ChatUsage {
    * Where none does, the format's own stands, and the rest of the total is output (thinking)
    * unless reasoning is counted. Cached tokens above the prompt are beside it, whatever the total.
    */
-  #sides(): Sides {
+  #readSides(): Sides {
     const counters = this.#counters
     const stated = counters.get('prompt')
     const cache = counters.get('cached') + counters.get('cache_write')
@@ -125,14 +139,10 @@ export class ChatUsage {
     const total = counters.get('total')
     const whole = stated + cache
     const prompt = cache > stated ? whole : stated
-    const readings: readonly Sides[] = [
-      { prompt, completion },
-      { prompt, completion: reasoned },
-      { prompt: whole, completion },
-      { prompt: whole, completion: reasoned },
-    ]
-    const fitting = readings.find((sides) => sides.prompt + sides.completion === total)
-    if (fitting !== undefined) return fitting
+    if (prompt + completion === total) return { prompt, completion }
+    if (prompt + reasoned === total) return { prompt, completion: reasoned }
+    if (whole + completion === total) return { prompt: whole, completion }
+    if (whole + reasoned === total) return { prompt: whole, completion: reasoned }
     const hasBothSides = stated > 0 && counters.has('completion')
     const rest = hasBothSides && !counters.has('reasoning') ? total - prompt - completion : 0
     return { prompt, completion: completion + Math.max(0, rest) }
@@ -144,7 +154,7 @@ export class ChatUsage {
    */
   #isConsistent(): boolean {
     const counters = this.#counters
-    const { prompt } = this.#sides()
+    const { prompt } = this.#sides
     const cached = counters.get('cached')
     const audio = counters.get('prompt_audio')
     const cachedAudio = counters.get('cached_audio')
@@ -156,7 +166,8 @@ export class ChatUsage {
     )
   }
 
-  #counts({ prompt, completion }: Sides): UsageCounts {
+  #counts(searches: number): UsageCounts {
+    const { prompt, completion } = this.#sides
     const counters = this.#counters
     const cachedAudio = counters.get('cached_audio')
     const cached = counters.get('cached') - cachedAudio
@@ -165,25 +176,27 @@ export class ChatUsage {
     const shortWritten = Math.max(0, written - longWritten)
     const promptAudio = counters.get('prompt_audio') - cachedAudio
     const completionAudio = counters.get('completion_audio')
-    return {
+    const counts: { [Class in UsageClass]?: number } = {
       input: Math.max(0, prompt - cached - cachedAudio - written - promptAudio),
       output: Math.max(0, completion - completionAudio),
-      ...(cached > 0 && { cache_read: cached }),
-      ...(cachedAudio > 0 && { cache_read_audio: cachedAudio }),
-      // The price classes have the names of another vendor's lifetimes: the shorter one and the longer one.
-      ...(shortWritten > 0 && { cache_write_5m: shortWritten }),
-      ...(longWritten > 0 && { cache_write_1h: longWritten }),
-      ...(promptAudio > 0 && { input_audio: promptAudio }),
-      ...(completionAudio > 0 && { output_audio: completionAudio }),
     }
+    if (cached > 0) counts.cache_read = cached
+    if (cachedAudio > 0) counts.cache_read_audio = cachedAudio
+    // The price classes have the names of another vendor's lifetimes: the shorter one and the longer one.
+    if (shortWritten > 0) counts.cache_write_5m = shortWritten
+    if (longWritten > 0) counts.cache_write_1h = longWritten
+    if (promptAudio > 0) counts.input_audio = promptAudio
+    if (completionAudio > 0) counts.output_audio = completionAudio
+    if (searches > 0) counts.web_search = searches
+    return counts
   }
 }
 
 /** Returns the first count that is not zero, else a zero. It makes no lists: every answer pays for it. */
-function findCount(usage: JsonObject, paths: readonly (readonly string[])[]): unknown {
+function findCount(usage: JsonObject, paths: readonly CountPath[]): unknown {
   let zero: unknown
-  for (const path of paths) {
-    const value = valueAt(usage, path, 0)
+  for (const { member, inner } of paths) {
+    const value = member === '*' ? findInAny(usage, inner) : valueAt(usage[member], inner)
     if (!isGiven(value)) continue
     if (value !== 0) return value
     zero = value
@@ -191,16 +204,16 @@ function findCount(usage: JsonObject, paths: readonly (readonly string[])[]): un
   return zero
 }
 
-/** `*` stands for any member: the first whose count is not zero. */
-function valueAt(value: unknown, path: readonly string[], depth: number): unknown {
-  const name = path[depth]
-  if (name === undefined) return value
-  const object = asObject(value)
-  if (object === undefined) return undefined
-  if (name !== '*') return valueAt(object[name], path, depth + 1)
+function valueAt(value: unknown, inner: readonly string[]): unknown {
+  let found = value
+  for (const name of inner) found = asObject(found)?.[name]
+  return found
+}
+
+function findInAny(usage: JsonObject, inner: readonly string[]): unknown {
   let zero: unknown
-  for (const member of Object.values(object)) {
-    const found = valueAt(member, path, depth + 1)
+  for (const member in usage) {
+    const found = valueAt(usage[member], inner)
     if (isGiven(found) && found !== 0) return found
     zero ??= found
   }

@@ -98,16 +98,17 @@ class GatheredAnswer {
     const { usage, output } = this
     const { hasOutput } = output
     const counted = usage.toUsage(this.#model)
+    const reason = this.#stopReason
     return {
       usage: counted,
       isFinal: counted !== undefined && isComplete && usage.hasFinalOutput,
       isImplausible: usage.isImplausible,
       hasOutput,
-      isRefusal: this.#stopReason === 'refusal' && !hasOutput,
+      isRefusal: reason === 'refusal' && !hasOutput,
       output,
       webSearches: this.#webSearches,
       model: this.#model,
-      ...(this.#stopReason !== undefined && { finishReasons: [this.#stopReason] }),
+      finishReasons: reason === undefined ? undefined : [reason],
     }
   }
 }

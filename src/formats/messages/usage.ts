@@ -5,7 +5,7 @@
  * The vendor's `input_tokens` excludes cache reads and writes, so the classes are disjoint already; only the
  * writes are split by lifetime.
  */
-import type { Usage, UsageCounts, UsagePart } from '../../metering/usage.ts'
+import type { Usage, UsageClass, UsagePart } from '../../metering/usage.ts'
 import { Counters, isCount } from '../counts.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 
@@ -248,14 +248,11 @@ function buildPart(facts: {
 }): UsagePart {
   const { output, writes, webSearches } = facts
   const { input, cacheRead } = facts.side
-  const counts: UsageCounts = {
-    input,
-    output,
-    ...(cacheRead > 0 && { cache_read: cacheRead }),
-    ...(writes.fiveMinutes > 0 && { cache_write_5m: writes.fiveMinutes }),
-    ...(writes.oneHour > 0 && { cache_write_1h: writes.oneHour }),
-    ...(webSearches > 0 && { web_search: webSearches }),
-  }
+  const counts: { [Class in UsageClass]?: number } = { input, output }
+  if (cacheRead > 0) counts.cache_read = cacheRead
+  if (writes.fiveMinutes > 0) counts.cache_write_5m = writes.fiveMinutes
+  if (writes.oneHour > 0) counts.cache_write_1h = writes.oneHour
+  if (webSearches > 0) counts.web_search = webSearches
   return {
     ...(facts.model !== undefined && { model: facts.model }),
     ...(facts.isOtherModel === true && { isOtherModel: true }),
