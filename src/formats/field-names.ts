@@ -32,23 +32,16 @@ const textNames: ReadonlySet<string> = new Set([
 /** Lists whose elements are names; in any other list only the length of texts counts. */
 const nameLists: ReadonlySet<string> = new Set(['modalities', 'models', 'fallbacks'])
 
-const names: ReadonlySet<string> = new Set([...keptNames.trim().split(/\s+/), ...textNames])
-const nameLengthMax = Math.max(...[...names].map((name) => name.length))
-
-/** The names by length and first letter: hardly ever more than one has both. */
-const namesByStart: (readonly string[] | undefined)[] = []
-for (const name of names) {
-  const start = name.length * 128 + name.charCodeAt(0)
-  namesByStart[start] = [...(namesByStart[start] ?? []), name]
-}
-
-export function isFieldName(name: string): boolean {
-  return names.has(name)
-}
-
-export function isNameList(name: string): boolean {
-  return nameLists.has(name)
-}
+/** Texts of which only the length is read, however they begin. */
+const lengthNames: ReadonlySet<string> = new Set([
+  'arguments',
+  'content',
+  'instructions',
+  'output',
+  'system',
+  'text',
+  'thinking',
+])
 
 /**
  * How much of a long text is read: its length only, also its beginning, or all of it, which identifies what
@@ -56,28 +49,49 @@ export function isNameList(name: string): boolean {
  */
 export type ReadPart = 'length' | 'beginning' | 'whole'
 
-const readParts = new Map<string, ReadPart>([
-  ['encrypted_content', 'whole'],
-  ...['arguments', 'content', 'instructions', 'output', 'system', 'text', 'thinking'].map(
-    (name) => [name, 'length'] as const,
-  ),
-])
-
-export function readPartOf(name: string): ReadPart {
-  return readParts.get(name) ?? 'beginning'
+/** A name that the rules read, and what they read under it. */
+export interface FieldName {
+  readonly name: string
+  /** Only the length of an object or array counts. */
+  readonly isText: boolean
+  readonly isNameList: boolean
+  readonly readPart: ReadPart
 }
 
-export function isTextName(name: string): boolean {
-  return textNames.has(name)
+const fields: ReadonlyMap<string, FieldName> = new Map(
+  [...keptNames.trim().split(/\s+/), ...textNames].map((name) => [
+    name,
+    {
+      name,
+      isText: textNames.has(name),
+      isNameList: nameLists.has(name),
+      readPart:
+        name === 'encrypted_content' ? 'whole' : lengthNames.has(name) ? 'length' : 'beginning',
+    },
+  ]),
+)
+const nameLengthMax = Math.max(...[...fields.keys()].map((name) => name.length))
+
+/** By length and first letter: hardly ever more than one has both. */
+const fieldsByStart: (readonly FieldName[] | undefined)[] = []
+for (const field of fields.values()) {
+  const start = field.name.length * 128 + field.name.charCodeAt(0)
+  fieldsByStart[start] = [...(fieldsByStart[start] ?? []), field]
 }
 
-/** Returns the name of a field that the text spells from `from` to `to`, without any escape. */
-export function plainFieldName(text: string, from: number, to: number): string | undefined {
+export function findField(name: string): FieldName | undefined {
+  return fields.get(name)
+}
+
+/** Returns the field whose name the text spells from `from` to `to`, without any escape. */
+export function plainField(text: string, from: number, to: number): FieldName | undefined {
   const length = to - from
   if (length > nameLengthMax || length === 0) return undefined
   const first = text.charCodeAt(from)
-  const candidates = first > 0x7f ? undefined : namesByStart[length * 128 + first]
-  return candidates?.find((name) => text.startsWith(name, from))
+  const candidates = first > 0x7f ? undefined : fieldsByStart[length * 128 + first]
+  if (candidates !== undefined)
+    for (const field of candidates) if (text.startsWith(field.name, from)) return field
+  return undefined
 }
 
 export interface FoldedName {

@@ -10,15 +10,7 @@
  * that would be empty then is still an object, and an array that had elements still has one. Of a long text
  * with escapes only as much is right as rules read.
  */
-import {
-  foldName,
-  isFieldName,
-  isNameList,
-  isTextName,
-  plainFieldName,
-  readPartOf,
-  type ReadPart,
-} from './field-names.ts'
+import { findField, foldName, plainField, type FieldName, type ReadPart } from './field-names.ts'
 import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
 import { decode, isDigit, JsonTokens, NotJson, type InvalidJson } from './json-tokens.ts'
@@ -182,18 +174,19 @@ class JsonReader implements Members {
     }
     for (;;) {
       const nameStart = this.#tokens.at
-      const name = this.#readName(depth, isKept)
+      const field = this.#readName(depth, isKept)
       const spelled = this.#cacheWord(nameStart, this.#tokens.at)
       this.#tokens.skipSpace()
       if (bytes[this.#tokens.at] !== colon) this.#tokens.fail()
       this.#tokens.at++
       this.#tokens.skipSpace()
       const start = this.#tokens.at
-      if (name === undefined) this.#readValue(depth, false)
+      if (field === undefined) this.#readValue(depth, false)
       else {
+        const { name } = field
         if (depth === elementDepth && this.#isInput && fields?.[name] !== undefined)
           this.doubtful ??= name
-        fields = withMember(fields, name, this.#readMember(name, depth))
+        fields = withMember(fields, name, this.#readMember(field, depth))
       }
       if (spelled !== undefined) this.#noteCacheWrite(spelled, start)
       if (this.#closes(closeBrace)) return fields ?? emptyObject
@@ -219,8 +212,8 @@ class JsonReader implements Members {
     if (decode(text.slice(start, at)) === this.#wanted.longLifetime) this.cacheWrite = 'long'
   }
 
-  /** Returns the name where it is kept. */
-  #readName(depth: number, isKept: boolean): string | undefined {
+  /** Returns the field of that name where it is kept. */
+  #readName(depth: number, isKept: boolean): FieldName | undefined {
     const from = this.#tokens.at + 1
     if (this.#tokens.bytes[this.#tokens.at] !== quote) this.#tokens.fail()
     this.#tokens.passString()
@@ -228,25 +221,27 @@ class JsonReader implements Members {
     if (!isKept) return undefined
     const isElement = depth === elementDepth && this.#isInput
     if ((depth === 1 || isElement) && this.#tokens.hasNul) this.hasNulName = true
-    const plain = this.#tokens.hasEscape ? undefined : plainFieldName(this.#tokens.text, from, to)
+    const plain = this.#tokens.hasEscape ? undefined : plainField(this.#tokens.text, from, to)
     if (plain !== undefined) return plain
     if (depth > 1 && !isElement && !this.#tokens.hasEscape) return undefined
     const folded = foldName(this.#tokens.text, from, to)
-    if (folded === undefined || !isFieldName(folded.name)) return undefined
-    if (!folded.isOtherCase) return folded.name
+    const field = folded && findField(folded.name)
+    if (folded === undefined || field === undefined) return undefined
+    if (!folded.isOtherCase) return field
     if (depth === 1 && this.#wanted.fields.has(folded.name)) this.otherCase ??= folded.name
     if (isElement) this.doubtful ??= folded.name
     return undefined
   }
 
-  #readMember(name: string, depth: number): unknown {
+  #readMember(field: FieldName, depth: number): unknown {
+    const { name } = field
     const start = this.#tokens.at
-    const isText = depth > 1 && isTextName(name) && this.#tokens.bytes[start] !== quote
+    const isText = depth > 1 && field.isText && this.#tokens.bytes[start] !== quote
     if (depth === 1) this.#isInput = name === 'input'
     const textBefore = this.#tokens.textBytes
     const wasNameList = this.#isNameList
-    this.#isNameList = isNameList(name)
-    this.#readPart = readPartOf(name)
+    this.#isNameList = field.isNameList
+    this.#readPart = field.readPart
     const value = this.#readValue(depth, !isText)
     this.#isNameList = wasNameList
     const end = this.#tokens.at

@@ -71,6 +71,7 @@ export class JsonTokens {
   skipSpace(): void {
     const bytes = this.bytes
     let at = this.at
+    if ((bytes[at] ?? 0) > 0x20) return
     while (at < bytes.length) {
       const code = bytes[at]
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break

@@ -77,8 +77,10 @@ export class PayloadSum {
     this.addText(value)
     const part = asObject(value)
     if (part === undefined) return
-    const { image_url: image, input_audio: audio, file, file_data: data } = part
     const type = asText(part['type']) ?? ''
+    if (isOnlyText(part) && (type === 'text' || type === 'input_text' || type === 'output_text'))
+      return this.addText(part['text'])
+    const { image_url: image, input_audio: audio, file, file_data: data } = part
     const isFile = fileParts.test(type)
     if (namesFile(part)) this.isInAccount = true
     for (const name of textsOfParts) this.addText(part[name])
@@ -103,6 +105,13 @@ export class PayloadSum {
       if (mediaNames.has(name) && !counted.has(name) && isAsked(part[name]))
         return this.addUnknown()
   }
+}
+
+/** Returns whether a part has a type, a text and nothing else, as most parts have. */
+export function isOnlyText(part: JsonObject): boolean {
+  if (typeof part['text'] !== 'string') return false
+  for (const name in part) if (name !== 'type' && name !== 'text') return false
+  return true
 }
 
 /** Returns whether a file of the vendor's account is named, in whatever kind of part or right within it. */

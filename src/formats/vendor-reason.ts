@@ -4,7 +4,7 @@
  * of the format's own fields: behind them follow names that a client has chosen. Pure.
  */
 import type { VendorError } from './answer.ts'
-import { isFieldName } from './field-names.ts'
+import { findField } from './field-names.ts'
 
 export interface VendorReason {
   readonly type: string | null
@@ -37,7 +37,7 @@ function ownPart(param: string): string {
   for (const segment of param.split('.')) {
     const [, name = ''] = nameWithIndexes.exec(segment) ?? []
     const isIndex = kept.length > 0 && indexOnly.test(segment)
-    if (!isIndex && !isFieldName(name) && !otherFields.has(name)) break
+    if (!isIndex && findField(name) === undefined && !otherFields.has(name)) break
     kept.push(segment)
     if (freeFields.has(name)) break
   }

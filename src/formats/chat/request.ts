@@ -45,7 +45,7 @@ function estimatePayloads(body: JsonObject): PayloadSum {
     const message = asObject(item) ?? {}
     const { content, images, audio } = message
     sum.addText(content)
-    for (const part of [content, images].flatMap((list) => asArray(list) ?? [])) sum.addPart(part)
+    for (const list of [content, images]) for (const part of asArray(list) ?? []) sum.addPart(part)
     for (const call of asArray(message['tool_calls']) ?? [])
       sum.addText(asObject(call)?.['function'])
     // An earlier spoken answer: the conversation has the vendor's id and not the audio.

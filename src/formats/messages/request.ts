@@ -14,7 +14,7 @@ import {
 } from '../fields.ts'
 import type { OperatorFeature, RequestExtras } from '../format.ts'
 import { asArray, asObject, asText, isAsked, type JsonObject } from '../json.ts'
-import { namesFile, PayloadSum } from '../payloads.ts'
+import { isOnlyText, namesFile, PayloadSum } from '../payloads.ts'
 
 export const messagesRules: RequestRules = {
   fields: messageFields,
@@ -58,6 +58,7 @@ const textBlocks =
  * block; the body's depth is bounded already.
  */
 function addContent(sum: PayloadSum, content: unknown): void {
+  if (content === undefined) return
   for (const item of asArray(content) ?? [content]) {
     sum.addText(item)
     const block = asObject(item)
@@ -67,6 +68,7 @@ function addContent(sum: PayloadSum, content: unknown): void {
 
 function addBlock(sum: PayloadSum, block: JsonObject): void {
   const type = asText(block['type']) ?? ''
+  if (type === 'text' && isOnlyText(block)) return sum.addText(block['text'])
   const source = asObject(block['source'])
   if (namesFile(block)) sum.isInAccount = true
   if (type === 'image') addImage(sum, source)
