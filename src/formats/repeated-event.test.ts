@@ -25,7 +25,7 @@ const plain: Readonly<Record<Name, (text: string, number: number) => string>> = 
     named('content_block_delta', {
       index: number % 2,
       delta: { type: 'text_delta', text },
-    }),
+    }).replace('}}', `}${' '.repeat(number % 5)}}`),
   chat: (content, number) =>
     data({
       model: 'm',

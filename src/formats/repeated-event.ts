@@ -14,12 +14,16 @@ const modelBytesMax = 2_048
 /** Where so many models in a row had no repeat, all events of the stream are parsed. */
 const vainModelsMax = 16
 
-/** Members whose value changes with each event: a number, and padding that hides the length of the text. */
-const freeMembers = /"sequence_number": ?(\d+)(?=[,}])|"obfuscation": ?"([^"]*)(?=")/g
+/**
+ * What changes with each event and says nothing: a number, and what hides the length of the text, a member or
+ * spaces before the last braces.
+ */
+const freeParts =
+  /"sequence_number": ?(\d+)(?=[,}])|"obfuscation": ?"([^"]*)(?=")|(?<! )( *)(?=\}[ }]*\n\n$)/g
 
-type SlotKind = 'text' | 'string' | 'number'
+type SlotKind = 'text' | 'string' | 'number' | 'spaces'
 
-/** A value that may differ from the model's: its place there, without the quotes of a string. */
+/** A part that may differ from the model's: its place there, without the quotes of a string. */
 interface Slot {
   readonly kind: SlotKind
   readonly start: number
@@ -35,7 +39,7 @@ export class RepeatedEvent {
   textEnd = 0
   /** That text where it has escapes. */
   unescaped: string | undefined
-  /** The bytes of the model before, between and behind the values that may differ; empty = there is none. */
+  /** The bytes of the model before, between and behind the parts that may differ; empty = there is none. */
   #literals: readonly Buffer[] = []
   /** One fewer. */
   #kinds: readonly SlotKind[] = []
@@ -66,18 +70,20 @@ export class RepeatedEvent {
     let at = this.#literals.length === 0 ? -1 : start
     for (let index = 0; index < this.#literals.length && at >= 0; index++) {
       at = literalEnd(this.#literals[index], bytes, at, end)
-      if (at >= 0 && index < this.#kinds.length) at = this.#valueEnd(bytes, at, end, index)
+      if (at >= 0 && index < this.#kinds.length) at = this.#partEnd(bytes, at, end, index)
     }
     if (at >= 0) this.#vainModels = 0
     return at
   }
 
-  #valueEnd(bytes: Buffer, at: number, end: number, index: number): number {
+  #partEnd(bytes: Buffer, at: number, end: number, index: number): number {
     switch (this.#kinds[index]) {
       case 'number':
         return numberEnd(bytes, at, end)
       case 'string':
         return plainEnd(bytes, at, end)
+      case 'spaces':
+        return spacesEnd(bytes, at, end)
       default:
         return this.#textEnd(bytes, at, end)
     }
@@ -118,6 +124,12 @@ function plainEnd(bytes: Buffer, from: number, end: number): number {
   return at
 }
 
+function spacesEnd(bytes: Buffer, from: number, end: number): number {
+  let at = from
+  while (at < end && bytes[at] === space) at++
+  return at
+}
+
 /** Returns -1 for what JSON takes for no number. */
 function numberEnd(bytes: Buffer, from: number, end: number): number {
   let at = from
@@ -129,7 +141,7 @@ function isDigit(code: number): boolean {
   return code >= zero && code <= zero + 9
 }
 
-/** Returns the values that may differ, in order; undefined where the text's place is not certain. */
+/** Returns the parts that may differ, in order; undefined where the text's place is not certain. */
 function findSlots(source: string, text: string): readonly Slot[] | undefined {
   // Without escapes, every quote begins or ends a string. The sign stands for bytes that are no text.
   if (/\\|\u00ef\u00bf\u00bd/.test(source) || !source.endsWith('\n\n')) return undefined
@@ -137,11 +149,12 @@ function findSlots(source: string, text: string): readonly Slot[] | undefined {
   const isValue = source[at - 1] === ':' || source.startsWith(': ', at - 2)
   if (at === -1 || !isValue || at !== source.lastIndexOf(`"${text}"`)) return undefined
   const slots: Slot[] = [{ kind: 'text', start: at + 1, end: at + 1 + text.length }]
-  for (const { index, 0: member, 1: number, 2: padding } of source.matchAll(freeMembers)) {
-    const end = index + member.length
-    const start = end - (number ?? padding ?? '').length
+  for (const { index, 0: part, 1: number, 2: padding, 3: spaces } of source.matchAll(freeParts)) {
+    const end = index + part.length
+    const start = end - (number ?? padding ?? spaces ?? '').length
     if (start === at + 1) return undefined
-    slots.push({ kind: number === undefined ? 'string' : 'number', start, end })
+    const kind = number === undefined ? 'string' : 'number'
+    slots.push({ kind: spaces === undefined ? kind : 'spaces', start, end })
   }
   return slots.toSorted((one, other) => one.start - other.start)
 }
