@@ -2,17 +2,11 @@
  * Counters and gauges for Prometheus. Label values come from closed sets (vendors, models and channels of
  * the catalogue; endings; classes), never from the input of a client. No metric contains a secret or a body.
  */
-import {
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-  collectDefaultMetrics,
-  type Aggregator,
-} from 'prom-client'
+import { Counter, Gauge, Registry, collectDefaultMetrics, type Aggregator } from 'prom-client'
 import { thisBuild } from '../base/build.ts'
 import { picosPerUsd } from '../base/money.ts'
-import { Samples, Tally } from './tally.ts'
+import { BucketHistogram } from './bucket-histogram.ts'
+import { Tally } from './tally.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -72,17 +66,19 @@ export function createMetrics() {
       help: 'Tokens of answers by the class that has a price: input, output, cache_read and so on.',
       labelNames: ['vendor', 'model', 'channel', 'class'],
     }),
-    exchangeSeconds: createSamples(registry, {
+    exchangeSeconds: new BucketHistogram({
       name: 'turnpike_exchange_duration_seconds',
       help: 'Time from the beginning of an admitted request to the end of its answer.',
       labelNames: ['vendor', 'model', 'operation'],
       buckets: exchangeBuckets,
+      registers,
     }),
-    exchangeFirstEventSeconds: createSamples(registry, {
+    exchangeFirstEventSeconds: new BucketHistogram({
       name: 'turnpike_exchange_first_event_seconds',
       help: 'Time from the beginning of a request to the first event or byte of its answer, failovers included.',
       labelNames: ['vendor', 'model'],
       buckets: firstEventBuckets,
+      registers,
     }),
     clientConnectionsClosed: counter(
       'client_connections_closed_total',
@@ -101,11 +97,12 @@ export function createMetrics() {
       labelNames: ['channel', 'outcome'],
     }),
     failovers: counter('failovers_total', 'Failovers to another channel.', 'vendor'),
-    firstEventSeconds: createSamples(registry, {
+    firstEventSeconds: new BucketHistogram({
       name: 'turnpike_first_event_seconds',
       help: 'Time from the request sent to the first event, or to the whole answer if not streamed.',
       labelNames: ['channel', 'model'],
       buckets: firstEventBuckets,
+      registers,
     }),
     chargedPicos: createTally(registry, {
       name: 'turnpike_charged_usd_total',
@@ -200,17 +197,19 @@ export function createMetrics() {
       'Work that failed because the store did not answer, by the part of the gateway that did it.',
       'place',
     ),
-    commitSeconds: createSamples(registry, {
+    commitSeconds: new BucketHistogram({
       name: 'turnpike_commit_duration_seconds',
       help: 'Duration of one commit of ended exchanges to the store, by result: stored, failed.',
       labelNames: ['result'],
       buckets: commitBuckets,
+      registers,
     }),
-    commitExchanges: createSamples(registry, {
+    commitExchanges: new BucketHistogram({
       name: 'turnpike_commit_exchanges',
       help: 'Ended exchanges that shared one commit.',
       labelNames: [],
       buckets: commitSizeBuckets,
+      registers,
     }),
     alertAttempts: counter(
       'alert_attempts_total',
@@ -249,30 +248,4 @@ function createTally(
     collect: () => tally.take((values, sum) => counter.labels(...values).inc(sum / unit)),
   })
   return tally
-}
-
-interface SamplesOptions {
-  readonly name: string
-  readonly help: string
-  readonly labelNames: readonly string[]
-  readonly buckets: readonly number[]
-}
-
-function createSamples(
-  registry: Registry,
-  { name, help, labelNames, buckets }: SamplesOptions,
-): Samples {
-  const histogram: Histogram = new Histogram({
-    name,
-    help,
-    labelNames,
-    buckets: [...buckets],
-    registers: [registry],
-    collect: () => samples.flush(),
-  })
-  const samples = new Samples((values, taken) => {
-    const series = histogram.labels(...values)
-    for (const one of taken) series.observe(one)
-  })
-  return samples
 }

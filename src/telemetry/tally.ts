@@ -10,7 +10,7 @@ interface Branch<Series> {
 }
 
 /** One series for each combination of label values, found without building a key from them. */
-class SeriesByLabels<Series> {
+export class SeriesByLabels<Series> {
   readonly all: Series[] = []
   readonly #root: Branch<Series> = { children: new Map(), series: undefined }
   readonly #begin: (values: readonly string[]) => Series
@@ -51,45 +51,5 @@ export class Tally {
       if (series.sum !== 0) hand(series.values, series.sum)
       series.sum = 0
     }
-  }
-}
-
-const keptMax = 128
-
-interface Kept {
-  readonly values: readonly string[]
-  /** Plain numbers: they leave no objects for the garbage collector. */
-  readonly samples: Float64Array
-  count: number
-}
-
-type HandSamples = (values: readonly string[], samples: Float64Array) => void
-
-/** Single values by label values, passed on at a scrape or when 128 have gathered. */
-export class Samples {
-  readonly #hand: HandSamples
-  readonly #kept = new SeriesByLabels<Kept>((values) => ({
-    values,
-    samples: new Float64Array(keptMax),
-    count: 0,
-  }))
-
-  constructor(hand: HandSamples) {
-    this.#hand = hand
-  }
-
-  add(sample: number, ...values: readonly string[]): void {
-    const kept = this.#kept.find(values)
-    kept.samples[kept.count++] = sample
-    if (kept.count === keptMax) this.#flush(kept)
-  }
-
-  flush(): void {
-    for (const kept of this.#kept.all) if (kept.count > 0) this.#flush(kept)
-  }
-
-  #flush(kept: Kept): void {
-    this.#hand(kept.values, kept.samples.subarray(0, kept.count))
-    kept.count = 0
   }
 }
