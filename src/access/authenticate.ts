@@ -27,7 +27,9 @@ export type Authenticate = (
   presented: string | undefined,
   kind: KeyKind,
   caller: Caller,
-) => Promise<Principal | CredentialRefusal>
+) => Checked | Promise<Checked>
+
+type Checked = Principal | CredentialRefusal
 
 const neverRetry = { 'x-should-retry': 'false' }
 
@@ -90,23 +92,32 @@ export function createAuthenticate(
   failures: FailedSignIns,
   { uses, onFailed }: CredentialWatch = {},
 ): Authenticate {
-  async function check(presented: string | undefined, kind: KeyKind, caller: Caller) {
+  function check(
+    presented: string | undefined,
+    kind: KeyKind,
+    caller: Caller,
+  ): Checked | Promise<Checked> {
     if (presented === undefined) return missingCredential
     if (presented === unusableSecret) return invalidCredential
     const secretHash = hashSecret(presented)
     const cached = directory.findCached(secretHash)
     if (cached !== undefined) return judge(cached, kind, caller)
     if (!hasValidForm(presented, kind)) return invalidCredential
-    const { address, nowMs } = caller
-    const key = await failures.lookUp(address, nowMs, () => directory.find(secretHash))
-    return judge(key, kind, caller)
+    return failures
+      .lookUp(caller.address, caller.nowMs, () => directory.find(secretHash))
+      .then((key) => judge(key, kind, caller))
   }
-  return async (presented, kind, caller) => {
-    const checked = await check(presented, kind, caller)
-    if (checked.kind === 'principal') uses?.note(checked.keyId, caller.nowMs)
+  function note(checked: Checked, kind: KeyKind, { address, nowMs }: Caller): Checked {
+    if (checked.kind === 'principal') uses?.note(checked.keyId, nowMs)
     if (checked !== invalidCredential && checked !== missingCredential) return checked
-    onFailed?.({ kind, address: caller.address })
-    return failures.note(caller.address, caller.nowMs) ?? checked
+    onFailed?.({ kind, address })
+    return failures.note(address, nowMs) ?? checked
+  }
+  return (presented, kind, caller) => {
+    const checked = check(presented, kind, caller)
+    return checked instanceof Promise
+      ? checked.then((found) => note(found, kind, caller))
+      : note(checked, kind, caller)
   }
 }
 
@@ -119,11 +130,7 @@ function hasValidForm(secret: string, kind: KeyKind): boolean {
 }
 
 /** Checks the credential itself first, then its rights, in a fixed order. */
-function judge(
-  key: KnownKey | undefined,
-  kind: KeyKind,
-  caller: Caller,
-): Principal | CredentialRefusal {
+function judge(key: KnownKey | undefined, kind: KeyKind, caller: Caller): Checked {
   if (key === undefined || key.isRevoked) return invalidCredential
   if (key.expiresAtMs !== undefined && key.expiresAtMs <= caller.nowMs) return invalidCredential
   const owner = key.principal

@@ -98,10 +98,11 @@ export function serveFront(
   if (parts.isDraining()) response.closeAfterwards()
   const { vendor } = behindPrefix
   const { isDraining } = parts
-  return relay(
+  relay(
     { request, response, snapshot, vendor, target: { path: behindPrefix.path, query }, isDraining },
     parts.relay,
   )
+  return undefined
 }
 
 /**

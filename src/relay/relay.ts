@@ -53,10 +53,10 @@ export interface VendorRequest {
   readonly isDraining: () => boolean
 }
 
-/** Serves one request to its end. Never rejects. */
-export function relay(vendorRequest: VendorRequest, services: RelayServices): Promise<void> {
+/** Serves one request to its end. */
+export function relay(vendorRequest: VendorRequest, services: RelayServices): void {
   const incoming = accept(vendorRequest, services.clock)
-  return serve(incoming, vendorRequest.isDraining, services).catch((error: unknown) =>
+  void serve(incoming, vendorRequest.isDraining, services).catch((error: unknown) =>
     endInFault(incoming, error, services),
   )
 }
@@ -122,10 +122,9 @@ async function serve(
   if (found.kind === 'found' && found.operation.kind === 'warm_up')
     return sendReply(request, response, warmUpReply(incoming))
 
-  const principal = await services.authenticate(presentedSecret(request.fields), 'client', {
-    address: request.clientAddress,
-    nowMs: incoming.startedAtMs,
-  })
+  const caller = { address: request.clientAddress, nowMs: incoming.startedAtMs }
+  const checking = services.authenticate(presentedSecret(request.fields), 'client', caller)
+  const principal = checking instanceof Promise ? await checking : checking
   // The drain does not wait for a request that is still being authenticated.
   if (isDraining()) return refuseWith(incoming, shuttingDown, services)
   if (principal.kind === 'refusal')
@@ -247,7 +246,8 @@ async function answer(admitted: Admitted, room: BodyRoom, services: RelayService
     const answered = await failover(admitted, client, services)
     undelivered = answered
     admitted.body.release()
-    const delivered = await deliver(admitted, answered, client, services)
+    const delivering = deliver(admitted, answered, client, services)
+    const delivered = delivering instanceof Promise ? await delivering : delivering
     client.keepAlive?.stop()
     undelivered = undefined
     reportEnding(admitted, answered, delivered)

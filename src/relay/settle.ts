@@ -71,7 +71,8 @@ export async function settle(
   const isForNothing = cameToNothing(facts)
   const isWaived = isForNothing && (await askWaiver(admitted, services))
   const isNotFree = isForNothing && !isWaived
-  const decision = await decideCharge(isNotFree ? { ...facts, isNotFree } : facts, tokenCounter)
+  const deciding = decideCharge(isNotFree ? { ...facts, isNotFree } : facts, tokenCounter)
+  const decision = deciding instanceof Promise ? await deciding : deciding
   noteCounts(admitted, delivered, decision, services)
   const lost = addLostCosts(
     notes.lost,

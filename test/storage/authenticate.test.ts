@@ -318,7 +318,7 @@ describe('the key directory', () => {
         { bound: 10 },
       )
       const authenticate = createAuthenticate(directory, newFailures())
-      await assert.rejects(authenticate(secret, 'client', caller), /out of order/)
+      await assert.rejects(async () => authenticate(secret, 'client', caller), /out of order/)
       isBroken = false
       const answer = await authenticate(secret, 'client', caller)
       assert.equal(answer.kind, 'principal')
