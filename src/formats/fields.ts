@@ -15,7 +15,7 @@ import type {
   ServerTools,
   Span,
 } from './format.ts'
-import { asArray, asObject, asText, isAsked, type JsonObject } from './json.ts'
+import { asArray, asObject, asText, isAsked, ownText, type JsonObject } from './json.ts'
 import type { PayloadSum } from './payloads.ts'
 import { reasoningFields } from './reasoning.ts'
 
@@ -272,9 +272,9 @@ export function requestedService(names: {
   const geo = asText(names.geo)
   if (tier === undefined && speed === undefined && geo === undefined) return undefined
   return {
-    ...(tier !== undefined && { tier }),
-    ...(speed !== undefined && { speed }),
-    ...(geo !== undefined && { geo }),
+    ...(tier !== undefined && { tier: ownText(tier) }),
+    ...(speed !== undefined && { speed: ownText(speed) }),
+    ...(geo !== undefined && { geo: ownText(geo) }),
   }
 }
 
@@ -287,7 +287,7 @@ export function asksAggregatorWork(body: JsonObject): boolean {
 
 /** Models beside `model` that an aggregator may choose from. */
 export function listedModels(body: JsonObject): readonly string[] {
-  return (asArray(body['models']) ?? []).filter((model) => typeof model === 'string')
+  return (asArray(body['models']) ?? []).filter((model) => typeof model === 'string').map(ownText)
 }
 
 /** For a tool without a limit. */

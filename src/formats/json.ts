@@ -31,6 +31,14 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/**
+ * Returns the same latin1 text in memory of its own. A part of a text keeps the whole text in memory: facts
+ * of a body live as long as its answer, and the body can be megabytes.
+ */
+export function ownText(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}
+
 /** Returns whether a field requests something: it is neither absent nor null nor false. */
 export function isAsked(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false

@@ -27,7 +27,7 @@ import type {
   RequestFault,
   Span,
 } from './format.ts'
-import { asArray, asObject, asText, isAsked, type JsonObject } from './json.ts'
+import { asArray, asObject, asText, isAsked, ownText, type JsonObject } from './json.ts'
 import { elementsMax, nestingDepthMax, readJson, type Members, type Wanted } from './json-reader.ts'
 import type { PayloadSum } from './payloads.ts'
 import { asksReasoning } from './reasoning.ts'
@@ -90,7 +90,7 @@ export function peek(
     ...(cacheWrite !== undefined && { cacheWrite }),
     asksUsageChunk,
     ...(asksReasoning(fields) && { asksReasoning: true }),
-    ...(cacheKey !== undefined && { cacheKey }),
+    ...(cacheKey !== undefined && { cacheKey: ownText(cacheKey) }),
     ...(service !== undefined && { service }),
     extras,
     ...state,
@@ -176,7 +176,7 @@ function readModel(body: Buffer, fields: JsonObject, members: Members): NamedMod
     return fault('`model` is required and must be a string that names a model.')
   }
   if (name === '') return fault('`model` must not be empty.')
-  if (isAscii(name)) return { kind: 'model', name, span }
+  if (isAscii(name)) return { kind: 'model', name: ownText(name), span }
   // The body was parsed as latin1, which is correct for positions and wrong for this name.
   const decoded = JSON.parse(body.toString('utf8', span.start, span.end)) as string
   return { kind: 'model', name: decoded, span }

@@ -14,6 +14,11 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
+import { chatCompletions } from '../../src/formats/chat/index.ts'
+import { operatorFeatures, type ForwardedOperation } from '../../src/formats/format.ts'
+import { messagesCreate } from '../../src/formats/messages/index.ts'
+import { responsesCreate } from '../../src/formats/responses/index.ts'
+import { releaseMemory } from '../../src/gateway/memory.ts'
 import { eventually } from '../support/eventually.ts'
 import { chatPath } from '../support/requests.ts'
 import { scenario } from '../support/scenario.ts'
@@ -178,4 +183,36 @@ test('no byte of one request appears in another', async () => {
     }),
     { numRuns: 4 },
   )
+})
+
+/** Goal: a long answer keeps no body. Approach: the facts of 30 bodies of 1 MB take little memory. */
+test('the facts of a body keep nothing else of it in memory', () => {
+  const name = 'a-name-that-is-longer-than-some-letters'
+  const texts = {
+    model: name,
+    models: [name],
+    service_tier: name,
+    speed: name,
+    inference_geo: name,
+    prompt_cache_key: name,
+    previous_response_id: name,
+  }
+  const content = 'x'.repeat(1_000_000)
+  const input = [{ type: 'message', id: name, content }]
+  const bodies: readonly [ForwardedOperation, object][] = [
+    [messagesCreate, { ...texts, tools: [{ type: name, model: name }], messages: [{ content }] }],
+    [chatCompletions, { ...texts, messages: [{ content }] }],
+    [responsesCreate, { ...texts, input }],
+  ]
+  const options = { requireMaxTokens: false, allowedFeatures: new Set(operatorFeatures) }
+  for (const [operation, body] of bodies) {
+    const bytes = Buffer.from(JSON.stringify(body))
+    releaseMemory()
+    const before = process.memoryUsage().heapUsed
+    const kept = Array.from({ length: 30 }, () => operation.readRequest(bytes, options))
+    releaseMemory()
+    const grownBytes = process.memoryUsage().heapUsed - before
+    assert.ok(kept.every((facts) => 'model' in facts && facts.model === name))
+    assert.ok(grownBytes < 5_000_000, `${operation.name}: ${grownBytes} bytes`)
+  }
 })

@@ -13,7 +13,7 @@ import {
   type RequestRules,
 } from '../fields.ts'
 import type { OperatorFeature, RequestExtras } from '../format.ts'
-import { asArray, asObject, asText, isAsked, type JsonObject } from '../json.ts'
+import { asArray, asObject, asText, isAsked, ownText, type JsonObject } from '../json.ts'
 import { isOnlyText, namesFile, PayloadSum } from '../payloads.ts'
 
 export const messagesRules: RequestRules = {
@@ -116,7 +116,9 @@ function findBillableFeatures(body: JsonObject): RequestExtras | undefined {
     ...(asArray(body['fallbacks']) ?? []).map((entry) => asObject(entry)?.['model'] ?? entry),
     ...serverTools.map((tool) => tool['model']),
     ...listedModels(body),
-  ].filter((model) => typeof model === 'string')
+  ]
+    .filter((model) => typeof model === 'string')
+    .map(ownText)
   const limits = serverTools.map((tool) => tool['max_uses'])
   if ((asArray(body['mcp_servers'])?.length ?? 0) > 0 || asksAggregatorWork(body))
     limits.push(undefined)

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import type { StateKind } from '../answer.ts'
 import type { RequestFacts, StateReference } from '../format.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+import { asArray, asObject, asText, ownText, type JsonObject } from '../json.ts'
 
 /**
  * By type of item, the field that holds its content. A type that is not listed is looked up by its id. An
@@ -125,7 +125,7 @@ class References {
     const name = nameOf(kind, id)
     const known = this.#byName.get(name)
     if (known === undefined || (isNeeded && !known.isNeeded))
-      this.#byName.set(name, { kind, id, isNeeded })
+      this.#byName.set(name, { kind, id: ownText(id), isNeeded })
   }
 }
 
