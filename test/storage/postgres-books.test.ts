@@ -172,6 +172,26 @@ test('a month that somebody still reads stays until later, and charges do not wa
   assert.ok(!(await months()).includes('exchange_2026_11'))
 })
 
+test('texts are stored as they are, whatever is in them', async () => {
+  const stored = new Map<string, readonly string[]>()
+  const texts = ['a"b', 'c\\d', '\\"', 'e, (f) {g}', 'NULL', ' ', 'h\ni', "j'k", 'ü€😀']
+  for (const text of texts) {
+    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+    const changes = { endedAtMs: harness.clock.now(), vendorRequestId: text, client: text }
+    await harness.ledger.settle(hold, recordOf(hold, 1n, changes))
+    stored.set(hold.exchangeId, [text, text])
+  }
+  const rows = await harness.database.query(
+    'SELECT exchange_id, vendor_request_id, client FROM exchange',
+  )
+  assert.deepEqual(
+    new Map(
+      rows.map((row) => [row['exchange_id'], [row['vendor_request_id'], row['client']]] as const),
+    ),
+    stored,
+  )
+})
+
 test("holds and charges wait for the disk, also after the server's settings were reloaded", async () => {
   const calls = [
     "SELECT settle_alone('', '', 0, '{}', '{}', '{}', '{}', '{}', NULL)",

@@ -1,25 +1,29 @@
 /**
- * Rows of a table as the text of an array of its row type, such as `exchange[]`: the form in which a call
- * hands many rows over. The server reads it in half the time of JSON, and in a sixth of the time of an array
- * for each column of a wide table.
+ * Rows of a table as the text of an array of its row type, such as `exchange[]`: the form in which a call hands
+ * many rows over. The server reads it in half the time of JSON, and in a sixth of the time of an array for
+ * each column of a wide table.
  */
 type Value = string | number | bigint | null
 
 /** Other texts need quotes. */
 const plainText = /^[\w.:/-]+$/
-const escaped = /["\\]/g
 
 /** The values of each row are in the order of the table's columns. */
 export function toRowArray(rows: readonly (readonly Value[])[]): string {
-  return `{${rows.map((row) => quote(`(${row.map(toField).join(',')})`)).join(',')}}`
+  let text = ''
+  for (const row of rows) {
+    text += text === '' ? '"(' : ',"('
+    for (const [index, value] of row.entries()) {
+      if (index > 0) text += ','
+      if (value !== null) text += typeof value === 'string' ? toField(value) : value
+    }
+    text += ')"'
+  }
+  return `{${text}}`
 }
 
-function toField(value: Value): string {
-  if (value === null) return ''
-  if (typeof value !== 'string') return value.toString()
-  return plainText.test(value) ? value : quote(value)
-}
-
-function quote(text: string): string {
-  return `"${text.replaceAll(escaped, String.raw`\$&`)}"`
+/** A text in quotes in a row, which is in quotes itself: so each escape is escaped once more. */
+function toField(text: string): string {
+  if (plainText.test(text)) return text
+  return String.raw`\"${text.replaceAll(/["\\]/g, String.raw`\\\$&`)}\"`
 }
