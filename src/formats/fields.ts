@@ -50,7 +50,7 @@ export interface RequestRules {
   /** Text, images, documents and audio in a parsed body without its tools; its strings are latin1. */
   estimatePayloads(body: JsonObject, source: BodyText): PayloadSum
   /** Features that act on the operator's account, without files: the payloads cover those. */
-  findOperatorFeatures(body: JsonObject): readonly OperatorFeature[]
+  findOperatorFeatures(body: JsonObject): OperatorFeature[]
   /** Undefined for a request for text and nothing else. */
   findBillableFeatures(body: JsonObject): RequestExtras | undefined
   findService(body: JsonObject): RequestedService | undefined
@@ -125,9 +125,13 @@ export function readAnswerForm(body: JsonObject, rules: RequestRules): AnswerFor
 
 /** The vendor bills every choice that it makes, those that it does not show as well. */
 function choiceFields({ hasChoices, hasBestOf }: RequestRules): readonly string[] {
-  if (!hasChoices) return []
-  return hasBestOf === true ? ['n', 'best_of'] : ['n']
+  if (!hasChoices) return noNames
+  return hasBestOf === true ? bothChoiceFields : oneChoiceField
 }
+
+const noNames: readonly string[] = []
+const oneChoiceField = ['n'] as const
+const bothChoiceFields = ['n', 'best_of'] as const
 
 /** Reads whether the client itself requests the usage chunk. */
 export function readStreamOptions(body: JsonObject, rules: RequestRules): boolean | RequestFault {

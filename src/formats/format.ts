@@ -151,22 +151,22 @@ export interface RequestFacts {
   /** The prompt is text and nothing else: no tools, no other data, nothing of earlier answers. */
   readonly isPlainText: boolean
   /** The cache write that the body asks for. Absent = none. */
-  readonly cacheWrite?: 'short' | 'long'
+  readonly cacheWrite?: 'short' | 'long' | undefined
   /** Chat streams: the client itself asked for the usage chunk. */
   readonly asksUsageChunk: boolean
   /** The body asks the model to reason: much of the billed output may never show. Absent = no. */
   readonly asksReasoning?: boolean
   /** `prompt_cache_key`: requests with the same one share a prompt. Absent = none. */
-  readonly cacheKey?: string
+  readonly cacheKey?: string | undefined
   /** The service the request names, for the hold; the answer says which one it was. */
-  readonly service?: RequestedService
+  readonly service?: RequestedService | undefined
   readonly extras: RequestExtras
   /** What the request names of earlier answers. Absent = nothing. */
-  readonly references?: readonly StateReference[]
+  readonly references?: readonly StateReference[] | undefined
   /** The vendor keeps the answer, so that a later request can name it. Absent = it does not. */
-  readonly storesAnswer?: boolean
+  readonly storesAnswer?: boolean | undefined
   /** The request itself asks for that; else it is only the vendor's default. */
-  readonly asksStorage?: boolean
+  readonly asksStorage?: boolean | undefined
   /** The parts of the body that an amendment may change, as byte offsets with an exclusive end. */
   readonly spans: RequestSpans
 }
@@ -237,7 +237,7 @@ interface RequestSpans {
   /** The whole JSON string of `model`, quotes included. */
   readonly model: Span
   /** The value of `stream_options`, if the body has that key. */
-  readonly streamOptions?: Span
+  readonly streamOptions?: Span | undefined
   /** The offset behind the body's opening brace. */
   readonly firstMember: number
 }

@@ -298,11 +298,12 @@ class JsonReader implements Members {
 
 type Fields = Record<string, unknown>
 
-/** The literals make small objects at once; most of them begin with `type`. */
+/** Most objects begin with `type`, and many have no other member: the literal is the smallest. */
 function withMember(fields: Fields | undefined, name: string, value: unknown): Fields {
-  if (fields === undefined) return name === 'type' ? { type: value } : { [name]: value }
-  fields[name] = value
-  return fields
+  if (fields === undefined && name === 'type') return { type: value }
+  const changed = fields ?? {}
+  changed[name] = value
+  return changed
 }
 
 function saysSomething(value: unknown): boolean {

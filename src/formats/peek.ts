@@ -43,7 +43,6 @@ export function peek(
   const opened = open(body, rules, options.stepsMax)
   if (isFault(opened)) return opened
   const { fields, text, members } = opened
-  const { cacheWrite } = members
   const model = readModel(body, fields, members)
   if (isFault(model)) return model
   const outputLimits = readLimits(fields, rules, options)
@@ -54,20 +53,18 @@ export function peek(
   if (isFault(asksUsageChunk)) return asksUsageChunk
   const source = { text, spans: members.spans }
   const payloads = rules.estimatePayloads(fields, source)
-  const features = [
-    ...rules.findOperatorFeatures(fields),
-    ...aggregatorFields.filter((name) => isAsked(fields[name])),
-  ]
+  const features = rules.findOperatorFeatures(fields)
+  for (const name of aggregatorFields) if (isAsked(fields[name])) features.push(name)
+  if (payloads.isInAccount) features.push('account_files')
   const streamOptions = members.spans.get('stream_options')
   const extras = rules.findBillableFeatures(fields) ?? noExtras
   const rest =
     rules.findPromptFault(fields, source) ??
     findInnerFault(body, fields, streamOptions) ??
-    findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options) ??
+    findFeatureFault(features, options) ??
     findToolsFault(extras, options) ??
     findModelsFault(extras.otherModels)
   if (rest !== undefined) return rest
-  const service = rules.findService(fields)
   const cacheKey = asText(fields['prompt_cache_key'])
   const state = rules.findState?.(fields)
   if (
@@ -87,18 +84,16 @@ export function peek(
       isAllText(payloads) &&
       !members.spans.has('tools') &&
       (state?.references ?? []).length === 0,
-    ...(cacheWrite !== undefined && { cacheWrite }),
+    cacheWrite: members.cacheWrite,
     asksUsageChunk,
-    ...(asksReasoning(fields) && { asksReasoning: true }),
-    ...(cacheKey !== undefined && { cacheKey: ownText(cacheKey) }),
-    ...(service !== undefined && { service }),
+    asksReasoning: asksReasoning(fields),
+    cacheKey: cacheKey === undefined ? undefined : ownText(cacheKey),
+    service: rules.findService(fields),
     extras,
-    ...state,
-    spans: {
-      model: model.span,
-      ...(streamOptions !== undefined && { streamOptions }),
-      firstMember: members.firstMember,
-    },
+    references: state?.references,
+    storesAnswer: state?.storesAnswer,
+    asksStorage: state?.asksStorage,
+    spans: { model: model.span, streamOptions, firstMember: members.firstMember },
   }
 }
 
