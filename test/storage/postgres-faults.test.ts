@@ -156,7 +156,24 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(await balanceOf(accountId), 10_000n - 4n)
   })
 
-  for (const code of ['0A000', '25P01', '38000', '55000'])
+  it('keeps charges while the table of exchanges has a column that the gateway does not know', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    await chargeMany(accountId, 2)
+    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+    await harness.database.query('ALTER TABLE exchange ADD COLUMN later TEXT')
+    const settling = harness.ledger.settle(
+      hold,
+      recordOf(hold, 4n, { endedAtMs: harness.clock.now() }),
+    )
+    while (harness.errors.length + harness.faults.length === 0) await setImmediate()
+    await harness.database.query('ALTER TABLE exchange DROP COLUMN later')
+    await settling
+    assert.deepEqual(harness.faults, [])
+    assert.equal(await balanceOf(accountId), 10_000n - 6n - 4n)
+  })
+
+  for (const code of ['0A000', '22P02', '25P01', '38000', '55000'])
     it(`keeps a charge for a store that refuses it with ${code}, which says nothing of its values`, async () => {
       harness = await openPostgresHarness(url, { isRealTime: true })
       const accountId = await makeAccount(harness, { balancePicos: 10_000n })

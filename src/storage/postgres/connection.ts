@@ -243,9 +243,10 @@ function endsSession({ code = '' }: DatabaseError): boolean {
 
 /**
  * Error classes of PostgreSQL's appendix A about the values of a statement: 21 to 23 and 44 their
- * content, 54 their size, P0 our own functions.
+ * content, 54 their size, P0 our own functions. Not 22P02: a row has columns that its table does not have, or
+ * fewer, as during an upgrade.
  */
-const aboutValues = /^(21|22|23|44|54|P0)/
+const aboutValues = /^(21|22(?!P02)|23|44|54|P0)/
 
 /**
  * Classifies an error. 53 is lack of resources, 58 and XX are internal errors of the server. All other
