@@ -151,6 +151,8 @@ function refuseAccount({ accountStatus }: KnownKey): Refusal | undefined {
 /** Stands for credentials of which one is malformed, or two differ. No secret is empty. */
 export const unusableSecret = ''
 
+const secretNames = ['authorization', 'x-api-key', 'api-key'] as const
+
 /** The headers of a request. */
 interface Headers {
   /** Returns all values of a name in lower case. */
@@ -164,7 +166,7 @@ interface Headers {
  */
 export function presentedSecret(headers: Headers): string | undefined {
   let presented: string | undefined
-  for (const name of ['authorization', 'x-api-key', 'api-key'])
+  for (const name of secretNames)
     for (const value of headers.values(name)) {
       const isBearer = name === 'authorization'
       if (value === '' || (isBearer && isBareScheme(value))) continue
@@ -181,5 +183,5 @@ function isBareScheme(value: string): boolean {
 }
 
 function bearerSecret(value: string): string | undefined {
-  return /^bearer +(\S+)$/i.exec(value)?.[1]
+  return /^bearer +\S+$/i.test(value) ? value.slice(value.lastIndexOf(' ') + 1) : undefined
 }

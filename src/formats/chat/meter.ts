@@ -51,8 +51,8 @@ class GatheredAnswer {
   readonly usage = new ChatUsage()
   readonly output = new OutputText()
   /** The indexes of the choices that have a finish reason, and these. */
-  readonly #finished: unknown[] = []
-  readonly #finishReasons: string[] = []
+  #finished: readonly unknown[] = []
+  #finishReasons: readonly string[] = []
   readonly #choiceCount: number
   #model: string | undefined
   #tier: string | undefined
@@ -100,9 +100,11 @@ class GatheredAnswer {
     if (saysFailure(reason)) this.hasFailed = true
     if (this.hasFinishedAll) return
     const known = this.#finished.indexOf(index)
-    const position = known < 0 ? this.#finished.length : known
-    this.#finished[position] = index
-    this.#finishReasons[position] = reason
+    if (known >= 0) this.#finishReasons = this.#finishReasons.with(known, reason)
+    else {
+      this.#finished = [...this.#finished, index]
+      this.#finishReasons = [...this.#finishReasons, reason]
+    }
   }
 
   reading(isComplete: boolean): MeterReading {
@@ -118,7 +120,7 @@ class GatheredAnswer {
       output,
       webSearches: 0,
       model: this.#model,
-      finishReasons: this.hasFinished ? [...this.#finishReasons] : undefined,
+      finishReasons: this.hasFinished ? this.#finishReasons : undefined,
       tier: this.#tier,
     }
   }
