@@ -26,6 +26,7 @@ import {
 import { lockStore } from '../storage/sqlite/lock.ts'
 import { openMembership, type Membership, type MembershipOptions } from '../storage/membership.ts'
 import { migrate } from '../storage/migrate.ts'
+import { watchCommits } from '../storage/sqlite/commit-watch.ts'
 import { OnDemandDatabase } from '../storage/sqlite/on-demand.ts'
 import { openSqliteThread } from '../storage/sqlite/thread.ts'
 
@@ -59,8 +60,8 @@ export interface GatewayStore {
   readonly membership: Membership
   /** Whether the store and the ledger answer, as far as known. */
   isAvailable(): boolean
-  /** Reports changes at once, where the engine can. */
-  readonly listen: RevisionWatchOptions['listen']
+  /** How the engine reports changes: at once, or that there is none. */
+  readonly revisions: Pick<RevisionWatchOptions, 'listen' | 'mayHaveChanged'>
   close(): Promise<void>
 }
 
@@ -138,7 +139,7 @@ function openEmbedded(
         },
       }),
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
-      listen: undefined,
+      revisions: { mayHaveChanged: watchCommits(path) },
       close: () => opened.disposeAsync(),
     }
   })
@@ -194,7 +195,7 @@ function openOnServer(
       freeExchanges,
       membership,
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
-      listen: (hint) => listenForRevisions({ location, hint }),
+      revisions: { listen: (hint) => listenForRevisions({ location, hint }) },
       close: () => opened.disposeAsync(),
     }
   })

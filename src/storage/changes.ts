@@ -2,7 +2,8 @@
  * Follows the changes that commands and other nodes make while a gateway runs: polls the counters of
  * table `revision`, which triggers raise, and reports each area that moved until the caller has
  * followed the change. Knows areas and numbers, not their meaning. Where the store sends
- * notifications, it polls at once; it polls anyway, so a lost notification costs only a moment.
+ * notifications, it polls at once; it polls anyway, so a lost notification costs only a moment. Where the
+ * store's file shows that nothing was committed, it does not ask.
  *
  * It reads the counters themselves: `PRAGMA data_version` would move with every charge and would
  * hide changes made through the same connection, and four rows cost as little to read.
@@ -43,6 +44,8 @@ export interface RevisionWatchOptions {
   readonly onRecovered: (area: RevisionArea) => void
   /** Calls `hint` whenever counters may have moved, until closed. */
   readonly listen?: (hint: () => void) => { close(): void }
+  /** False = nothing was committed since the last call, so that the counters need not be read. */
+  readonly mayHaveChanged?: () => boolean
 }
 
 export async function readRevisions(database: Queryable): Promise<Revisions> {
@@ -56,8 +59,11 @@ export async function readRevisions(database: Queryable): Promise<Revisions> {
 
 /** Watches until closed. Read `since` before the data that is to be kept current, never after. */
 export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
-  const { database, clock, onChange, onError, onRecovered, listen } = options
+  const { database, clock, onChange, onError, onRecovered, listen, mayHaveChanged } = options
   const seen = { ...options.since }
+  let latest = options.since
+  /** All that was committed before the last look is in `latest`. */
+  let isLatest = false
   const following = new Map<RevisionArea, Promise<void>>()
   const failing = new Set<RevisionArea>()
   let isClosed = false
@@ -81,8 +87,11 @@ export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
     return reported
   }
   const poll = async (): Promise<void> => {
-    const now = await readRevisions(database)
-    for (const area of revisionAreas) void follow(area, now)
+    if (mayHaveChanged?.() !== false) isLatest = false
+    if (isLatest && revisionAreas.every((area) => latest[area] <= seen[area])) return
+    latest = await readRevisions(database)
+    isLatest = true
+    for (const area of revisionAreas) void follow(area, latest)
   }
   const timer = every(clock, pollIntervalMs, poll, onError)
   const listener = listen?.(() => void poll().catch(onError))

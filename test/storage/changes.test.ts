@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
@@ -7,6 +7,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { readRevisions, watchRevisions, type RevisionWatch } from '../../src/storage/changes.ts'
 import type { Database, Queryable, RevisionArea } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
+import { watchCommits } from '../../src/storage/sqlite/commit-watch.ts'
 import { openSqliteThread } from '../../src/storage/sqlite/thread.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 
@@ -53,6 +54,7 @@ describe('the watch over changes', () => {
       },
       onError: (error) => errors.push(error),
       onRecovered: (area) => recovered.push(area),
+      mayHaveChanged: watchCommits(join(folder, 'store.db')),
     })
     const poll = async (): Promise<string[]> => {
       clock.advance(250)
@@ -85,6 +87,38 @@ describe('the watch over changes', () => {
     )
     assert.deepEqual(await poll(), ['access 1', 'balances 1', 'catalogue 1'])
     assert.deepEqual(errors, [])
+  })
+
+  it('asks nothing of a store in which nothing was committed', async () => {
+    let askedCount = 0
+    const reader: Queryable = {
+      query: (sql, parameters) => {
+        askedCount++
+        return database.query(sql, parameters)
+      },
+    }
+    const { poll } = await startWatch({ reader })
+    // One look more than there are changes: a second commit may have the time of the first.
+    for (let polls = 0; polls < 10; polls++) await poll()
+    assert.equal(askedCount, 2)
+    await addAccount(command, 'acc_1')
+    assert.deepEqual(await poll(), ['accounts 1'])
+    for (let polls = 0; polls < 10; polls++) await poll()
+    assert.equal(askedCount, 4)
+  })
+
+  it('finds a commit with the time of the one before it', async () => {
+    const looks = watchCommits(join(folder, 'store.db'))
+    const log = join(folder, 'store.db-wal')
+    looks()
+    const { atime, mtime } = statSync(log)
+    utimesSync(log, atime, mtime)
+    assert.equal(looks(), true)
+    await addAccount(command, 'acc_1')
+    utimesSync(log, atime, mtime)
+    assert.equal(looks(), true)
+    assert.equal(looks(), false)
+    assert.equal(looks(), false)
   })
 
   it('does not report charges as changes', async () => {

@@ -63,7 +63,7 @@ function followChanges(
   { money: { store }, callers, catalogue, relaying }: Below,
 ): () => Promise<void> {
   const { clock } = effects
-  const { database, ledger, listen } = store
+  const { database, ledger, revisions } = store
   const { channels, upstream } = relaying
   const onError = (error: unknown): void => telemetry.fault(error, 'changes')
   function loadCatalogue(revision: number): Promise<void> {
@@ -91,7 +91,7 @@ function followChanges(
     onChange: follow,
     onError,
     onRecovered: (area) => telemetry.changesFollowed(area),
-    ...(listen === undefined ? {} : { listen }),
+    ...revisions,
   })
   opened.defer(() => watch.close())
   return () => watch.catchUp()
