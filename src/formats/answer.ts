@@ -59,10 +59,10 @@ export interface VendorError {
  */
 export interface StreamMeter {
   /**
-   * Returns whether these bytes are whole events like the last one, which may all go to the client; then they
-   * are read and not kept. Otherwise nothing has been read: `push` takes a copy of them.
+   * Reads the events at the beginning of these bytes that are like the last one, and returns where they end:
+   * so far all may go to the client. `push` takes a copy of the rest.
    */
-  passRepeats(bytes: Buffer, start: number, end: number): boolean
+  passRepeats(bytes: Buffer, start: number, end: number): number
   /**
    * Takes the next bytes and returns those that may go to the client now, in order (possibly the
    * same Buffer, possibly empty). Bytes of an unfinished frame are kept until it is complete, or until it

@@ -66,17 +66,16 @@ export abstract class FrameReader {
     return fate
   }
 
-  /** Returns whether these bytes are events like the last one and nothing else; then it has read them. */
-  readRepeats(bytes: Buffer, start: number, end: number): boolean {
-    const first = this.#repeated.match(bytes, start, end)
-    let at = first
-    while (at >= 0 && at < end) at = this.#repeated.match(bytes, at, end)
-    if (at < 0) return false
-    if (first < end) at = this.#repeated.match(bytes, start, end)
-    for (; ; at = this.#repeated.match(bytes, at, end)) {
+  /** Reads the events at the beginning of these bytes that are like the last one; returns where they end. */
+  readRepeats(bytes: Buffer, start: number, end: number): number {
+    let at = start
+    while (at < end) {
+      const next = this.#repeated.match(bytes, at, end)
+      if (next < 0) break
       this.#noteRepeat(bytes)
-      if (at === end) return true
+      at = next
     }
+    return at
   }
 
   #noteRepeat(bytes: Buffer): void {

@@ -86,8 +86,9 @@ function framesOf(name: Name): fc.Arbitrary<readonly string[]> {
 function feed(meter: StreamMeter, pieces: readonly Buffer[]): object {
   const passed: Buffer[] = []
   for (const piece of pieces) {
-    const isRepeated = meter.passRepeats(piece, 0, piece.length)
-    passed.push(...(isRepeated ? [piece] : meter.push(piece)))
+    const at = meter.passRepeats(piece, 0, piece.length)
+    passed.push(piece.subarray(0, at))
+    if (at < piece.length) passed.push(...meter.push(piece.subarray(at)))
   }
   passed.push(...meter.end(true), ...meter.held)
   const { output, ...reading } = meter.reading()
@@ -124,12 +125,14 @@ describe('events that repeat the one before', () => {
       meter.push(Buffer.from(plain[name]('Oh. ', 2)))
       const parse = context.mock.method(JSON, 'parse')
       const two = Buffer.from(`..${plain[name]('one', 4)}${plain[name]('two', 16)}..`)
-      assert.equal(meter.passRepeats(two, 2, two.length - 2), true)
-      assert.equal(meter.reading().output.text, 'Oh. onetwo')
-      assert.equal(meter.passRepeats(two, 2, two.length), false)
-      assert.equal(meter.passRepeats(two, 2, two.length - 3), false)
-      assert.equal(meter.reading().output.text, 'Oh. onetwo')
-      assert.deepEqual([parse.mock.callCount(), meter.eventCount], [0, 3])
+      const behindTwo = two.length - 2
+      assert.equal(meter.passRepeats(two, 2, behindTwo), behindTwo)
+      assert.equal(meter.passRepeats(two, 2, two.length), behindTwo)
+      assert.equal(meter.passRepeats(two, 0, two.length), 0)
+      const behindOne = two.indexOf('\n\n') + 2
+      assert.equal(meter.passRepeats(two, 2, behindTwo - 1), behindOne)
+      assert.equal(meter.reading().output.text, 'Oh. onetwoonetwoone')
+      assert.deepEqual([parse.mock.callCount(), meter.eventCount], [0, 6])
     })
   }
 

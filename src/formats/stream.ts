@@ -93,13 +93,13 @@ export class StreamGate implements StreamMeter {
     return this.#reader.reading(this.#isTerminated)
   }
 
-  passRepeats(bytes: Buffer, start: number, end: number): boolean {
+  passRepeats(bytes: Buffer, start: number, end: number): number {
     const isBetweenFrames = this.#partial.length === 0 && this.#unreadBytes === 0
-    if (!isBetweenFrames || this.#isTerminated || this.#isOver) return false
-    if (this.#splitter.isAfterCarriageReturn) return false
-    if (!this.#reader.readRepeats(bytes, start, end)) return false
-    this.#wasDropped = false
-    return true
+    if (!isBetweenFrames || this.#isTerminated || this.#isOver) return start
+    if (this.#splitter.isAfterCarriageReturn) return start
+    const at = this.#reader.readRepeats(bytes, start, end)
+    if (at > start) this.#wasDropped = false
+    return at
   }
 
   push(chunk: Buffer): readonly Buffer[] {

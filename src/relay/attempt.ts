@@ -132,13 +132,14 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   onBytes(bytes: Buffer, start: number, end: number): boolean {
     const meter = this.#meter
+    if (meter === undefined) {
+      this.#collect(copyOf(bytes, start, end))
+      return true
+    }
     const receiver = this.#receiver
-    if (receiver !== undefined && meter?.passRepeats(bytes, start, end) === true)
-      return receiver.onBytes(bytes, start, end)
-    const chunk = copyOf(bytes, start, end)
-    if (meter !== undefined) return this.#push(meter, chunk)
-    this.#collect(chunk)
-    return true
+    const at = receiver === undefined ? start : meter.passRepeats(bytes, start, end)
+    const isReady = at === start || receiver?.onBytes(bytes, start, at) !== false
+    return at === end ? isReady : this.#push(meter, copyOf(bytes, at, end))
   }
 
   #push(meter: StreamMeter, chunk: Buffer): boolean {

@@ -80,7 +80,7 @@ class Rig {
     const { content, start, end } = this.#reader
     const receiver = this.#receiver
     if (start === end || receiver === undefined) return
-    if (this.#meter.passRepeats(content, start, end)) receiver.onBytes(content, start, end)
+    if (this.#meter.passRepeats(content, start, end) === end) receiver.onBytes(content, start, end)
     else receiver.onPieces(this.#meter.push(Buffer.from(content.subarray(start, end))))
     this.#output.flush()
   }

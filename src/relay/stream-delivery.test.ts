@@ -51,11 +51,11 @@ class Feed implements LiveStream {
 
   /** The memory of bytes that pass without a copy is used again. */
   #pass(bytes: Buffer): boolean | undefined {
-    if (!this.meter.passRepeats(bytes, 0, bytes.length))
-      return this.#receiver?.onPieces(this.meter.push(bytes))
-    const isReady = this.#receiver?.onBytes(bytes, 0, bytes.length)
-    bytes.fill(0)
-    return isReady
+    const at = this.meter.passRepeats(bytes, 0, bytes.length)
+    const isReady = at === 0 || this.#receiver?.onBytes(bytes, 0, at)
+    bytes.fill(0, 0, at)
+    if (at === bytes.length) return isReady
+    return this.#receiver?.onPieces(this.meter.push(bytes.subarray(at)))
   }
 
   end(): void {
