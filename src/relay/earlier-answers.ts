@@ -212,7 +212,6 @@ export async function prepareStored(
     body,
     facts,
     pinnedTo,
-    preferredChannel: undefined,
     storedId: id,
   })
 }

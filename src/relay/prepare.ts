@@ -143,9 +143,6 @@ function understand(
     outputLimits: findLimits({ facts, model, operation }, channels, services.counts),
     body: new RequestBody(bytes, room, services.bodies.memory),
     facts,
-    pinnedTo: undefined,
-    preferredChannel: undefined,
-    storedId: undefined,
   })
 }
 

@@ -32,10 +32,10 @@ import { askedName, bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
 import {
   fill,
-  openExchange,
   type Admitted,
   type Identified,
   type Incoming,
+  type Opened,
   type RelayServices,
 } from './stages.ts'
 import { beginTrace } from './trace-facts.ts'
@@ -74,12 +74,13 @@ export const crowded = refuse(
   { 'retry-after': '1' },
 )
 
-function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
+function accept(vendorRequest: VendorRequest, clock: Clock): Opened {
   const { request, response, snapshot, vendor, target } = vendorRequest
   const startedAtMs = clock.now()
   const startedMonotonicMs = clock.monotonic()
   const { format, path } = spokenBy(vendor, target.path, snapshot)
-  return openExchange({
+  return {
+    kind: 'exchange',
     exchangeId: newId('ex', startedAtMs),
     request,
     response,
@@ -90,7 +91,21 @@ function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
     query: target.query,
     startedAtMs,
     startedMonotonicMs,
-  })
+    principal: undefined,
+    trace: undefined,
+    holdsMost: undefined,
+    operation: undefined,
+    model: undefined,
+    prices: undefined,
+    otherPrices: undefined,
+    outputLimits: undefined,
+    body: undefined,
+    facts: undefined,
+    pinnedTo: undefined,
+    preferredChannel: undefined,
+    storedId: undefined,
+    hold: undefined,
+  }
 }
 
 /**

@@ -140,11 +140,11 @@ export interface Prepared extends Identified {
   readonly body: RequestBody
   readonly facts: RequestFacts
   /** Only this channel holds what the request names of earlier answers. */
-  readonly pinnedTo: Channel | undefined
+  readonly pinnedTo?: Channel | undefined
   /** The channel of an earlier answer that the request repeats in full; it is tried first. */
-  readonly preferredChannel: string | undefined
+  readonly preferredChannel?: string | undefined
   /** The id of the stored answer that the request is about. */
-  readonly storedId: string | undefined
+  readonly storedId?: string | undefined
 }
 
 /** What limits the output of one choice on a channel. */
@@ -161,53 +161,9 @@ export interface Admitted extends Prepared {
   readonly hold: Hold | undefined
 }
 
-/** The facts of an accepted request. */
-type Accepted = Omit<Incoming, 'kind' | 'principal' | 'trace'>
-
 /** All fields are there from the beginning: an object that grows is slower for every reader. */
-class Exchange implements Incoming {
-  readonly kind = 'exchange'
-  readonly exchangeId: string
-  readonly request: IncomingRequest
-  readonly response: ResponseWriter
-  readonly snapshot: Snapshot
-  readonly vendor: Vendor
-  readonly format: Format
-  readonly path: string
-  readonly query: string
-  readonly startedAtMs: number
-  readonly startedMonotonicMs: number
-  principal: Principal | undefined
-  holdsMost: boolean | undefined
-  trace: ExchangeTrace | undefined
-  operation: ForwardedOperation | StoredOperation | undefined
-  model: Model | undefined
-  prices: Prices | undefined
-  otherPrices: readonly Prices[] | undefined
-  outputLimits: readonly ChannelLimit[] | undefined
-  body: RequestBody | undefined
-  facts: RequestFacts | undefined
-  pinnedTo: Channel | undefined
-  preferredChannel: string | undefined
-  storedId: string | undefined
-  hold: Hold | undefined
-
-  constructor(accepted: Accepted) {
-    this.exchangeId = accepted.exchangeId
-    this.request = accepted.request
-    this.response = accepted.response
-    this.snapshot = accepted.snapshot
-    this.vendor = accepted.vendor
-    this.format = accepted.format
-    this.path = accepted.path
-    this.query = accepted.query
-    this.startedAtMs = accepted.startedAtMs
-    this.startedMonotonicMs = accepted.startedMonotonicMs
-  }
-}
-
-export function openExchange(accepted: Accepted): Incoming {
-  return new Exchange(accepted)
+export type Opened = Incoming & {
+  readonly [Name in Exclude<keyof Admitted, keyof Incoming>]: undefined
 }
 
 /** Fills in the facts of the next stage. */
