@@ -21,27 +21,17 @@ const keptNames = `
 `
 
 /** Of these only the length counts where they are an object or array in the body. */
-const textNames: ReadonlySet<string> = new Set([
-  'input',
-  'function',
-  'arguments',
-  'action',
-  'operation',
-])
+const textNames: ReadonlySet<string> = new Set(
+  'input function arguments action operation'.split(' '),
+)
 
 /** Lists whose elements are names; in any other list only the length of texts counts. */
 const nameLists: ReadonlySet<string> = new Set(['modalities', 'models', 'fallbacks'])
 
 /** Texts of which only the length is read, however they begin. */
-const lengthNames: ReadonlySet<string> = new Set([
-  'arguments',
-  'content',
-  'instructions',
-  'output',
-  'system',
-  'text',
-  'thinking',
-])
+const lengthNames: ReadonlySet<string> = new Set(
+  'arguments content instructions output system text thinking'.split(' '),
+)
 
 /**
  * How much of a long text is read: its length only, also its beginning, or all of it, which identifies what

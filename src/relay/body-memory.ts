@@ -20,11 +20,9 @@ interface IdleBlock {
 
 export class BodyMemory {
   readonly #clock: Clock
-  /** By size, the last used last. */
-  readonly #idle = new Map<number, IdleBlock[]>()
-  /** Blocks in use. */
+  /** The last used last. */
+  #idle: IdleBlock[] = []
   readonly #lent = new WeakSet<ArrayBuffer>()
-  #idleBytes = 0
   #isTrimDue = false
 
   constructor(clock: Clock) {
@@ -33,13 +31,16 @@ export class BodyMemory {
 
   /** Of the blocks that wait for a body. */
   get idleBytes(): number {
-    return this.#idleBytes
+    return this.#idle.reduce((sum, { block }) => sum + block.byteLength, 0)
   }
 
   /** Returns memory for a body of this size; what it contains is undefined. */
   take(bytes: number): Buffer {
     if (bytes < leastBytes || bytes > mostBytes) return Buffer.allocUnsafeSlow(bytes)
-    const block = this.#takeBlock(2 ** Math.ceil(Math.log2(bytes)))
+    const size = 2 ** Math.ceil(Math.log2(bytes))
+    const index = this.#idle.findLastIndex(({ block }) => block.byteLength === size)
+    const idle = index < 0 ? undefined : this.#idle.splice(index, 1)[0]
+    const block = idle?.block ?? new ArrayBuffer(size)
     this.#lent.add(block)
     return Buffer.from(block, 0, bytes)
   }
@@ -48,24 +49,14 @@ export class BodyMemory {
   giveBack(body: Buffer): void {
     const { buffer: block } = body
     if (!(block instanceof ArrayBuffer) || !this.#lent.delete(block)) return
-    if (this.#idleBytes + block.byteLength > idleBytesMax) return
+    if (this.idleBytes + block.byteLength > idleBytesMax) return
     body.fill(0)
-    this.#idleBytes += block.byteLength
-    this.#idle
-      .getOrInsertComputed(block.byteLength, () => [])
-      .push({ block, sinceMs: this.#clock.monotonic() })
+    this.#idle.push({ block, sinceMs: this.#clock.monotonic() })
     this.#trimLater()
   }
 
-  #takeBlock(size: number): ArrayBuffer {
-    const idle = this.#idle.get(size)?.pop()
-    if (idle === undefined) return new ArrayBuffer(size)
-    this.#idleBytes -= size
-    return idle.block
-  }
-
   #trimLater(): void {
-    if (this.#isTrimDue) return
+    if (this.#isTrimDue || this.#idle.length === 0) return
     this.#isTrimDue = true
     this.#clock.after(idleMs, () => this.#trim())
   }
@@ -74,13 +65,8 @@ export class BodyMemory {
   #trim(): void {
     this.#isTrimDue = false
     const untilMs = this.#clock.monotonic() - idleMs
-    for (const blocks of this.#idle.values()) {
-      const kept = blocks.findIndex(({ sinceMs }) => sinceMs > untilMs)
-      for (const { block } of blocks.splice(0, kept < 0 ? Infinity : kept)) {
-        this.#idleBytes -= block.byteLength
-        block.transfer(0)
-      }
-    }
-    if (this.#idleBytes > 0) this.#trimLater()
+    for (const { block, sinceMs } of this.#idle) if (sinceMs <= untilMs) block.transfer(0)
+    this.#idle = this.#idle.filter(({ block }) => block.byteLength > 0)
+    this.#trimLater()
   }
 }
