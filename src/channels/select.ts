@@ -144,18 +144,14 @@ function tierOf(state: HealthState, now: number): number {
   }
 }
 
-interface Match {
+interface Match extends Pick<SelectOptions, 'facts' | 'now' | 'conversation' | 'preferred'> {
   readonly tier: number
-  readonly facts: ChannelFacts
-  readonly now: number
-  readonly conversation: string
   readonly model: string
-  readonly preferred: string | undefined
 }
 
 /** Whether `left` comes before `right`, both in one tier. */
 function isPreferred(left: Channel, right: Channel, match: Match): boolean {
-  const { tier, facts, model, now, preferred } = match
+  const { tier, facts, model, preferred } = match
   if (tier === tiers.usable && (left.name === preferred || right.name === preferred))
     return left.name === preferred
   if (tier === tiers.failed || tier === tiers.trying) {
@@ -169,12 +165,13 @@ function isPreferred(left: Channel, right: Channel, match: Match): boolean {
     if (leftUntil !== rightUntil) return leftUntil < rightUntil
   }
   if (left.rank !== right.rank) return left.rank < right.rank
-  return scoreOf(left, match, now) > scoreOf(right, match, now)
+  return scoreOf(left, match) > scoreOf(right, match)
 }
 
 /** A channel that only traffic can prove comes first: it takes one exchange that decides. */
-function scoreOf(channel: Channel, match: Match, now: number): number {
-  const isTrial = gradeOf(match.facts.state(channel.name, match.model), now) === 'trial'
+function scoreOf(channel: Channel, match: Match): number {
+  const { facts, model, now } = match
+  const isTrial = gradeOf(facts.state(channel.name, model), now) === 'trial'
   return isTrial ? Number.POSITIVE_INFINITY : rendezvousScore(channel, match)
 }
 
@@ -183,14 +180,8 @@ function scoreOf(channel: Channel, match: Match, now: number): number {
  * the highest wins. A new or removed channel moves only the calls that it wins or had. In the long run
  * each channel wins in proportion to its weight.
  */
-function rendezvousScore(
-  channel: Pick<Channel, 'name' | 'weight'>,
-  caller: { readonly conversation: string; readonly model: string },
-): number {
-  const seed = hashText(
-    hashText(hashText(0x811c9dc5, caller.conversation), caller.model),
-    channel.name,
-  )
+function rendezvousScore(channel: Channel, { conversation, model }: Match): number {
+  const seed = hashText(hashText(hashText(0x811c9dc5, conversation), model), channel.name)
   // In (0, 1) without its ends, so that the logarithm is finite and not zero.
   const draw = (scramble(seed) + 0.5) / 4_294_967_296
   return -channel.weight / Math.log(draw)

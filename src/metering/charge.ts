@@ -38,7 +38,7 @@ export interface QuoteFacts {
   /** The service that the request asks for, where it says so. The answer may be served cheaper. */
   readonly requested?: Omit<Served, 'promptTokens'> | undefined
   /** How many of `inputTokens` are audio; the higher of the text and the audio price counts. */
-  readonly audioTokens?: number
+  readonly audioTokens?: number | undefined
   readonly asksAudioOutput?: boolean
   readonly webSearchesMax?: number
   /** The most uses of other tools that the vendor bills by the use. */

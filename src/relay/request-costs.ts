@@ -76,7 +76,8 @@ export function likelyFacts(prepared: Prepared): QuoteFacts {
   const { prompt, cacheWrite } = prepared.facts
   const { likely, audioLikely } = prompt
   const inputTokens = Math.min(likely + audioLikely, inputTokensHeld(prepared))
-  return quoteFacts(prepared, inputTokens, Math.min(audioLikely, inputTokens), cacheWrite)
+  const audioTokens = Math.min(audioLikely, inputTokens)
+  return quoteFacts(prepared, { inputTokens, audioTokens, cacheWrite })
 }
 
 /**
@@ -85,7 +86,7 @@ export function likelyFacts(prepared: Prepared): QuoteFacts {
  */
 export function mostFacts(prepared: Prepared): QuoteFacts {
   const { facts, prices, format } = prepared
-  const { prompt, extras, cacheWrite } = facts
+  const { prompt, extras } = facts
   const turns = prepared.holdsMost ? turnsOf(prepared) : 1
   const inputTokens = inputTokensHeld(prepared) * turns
   const mayBeAudio = prompt.audioMost < Infinity || prices.classes.input_audio !== undefined
@@ -93,20 +94,16 @@ export function mostFacts(prepared: Prepared): QuoteFacts {
     extras.serverTools !== undefined ||
     (format.name === 'chat' && prices.classes.cache_write_5m !== undefined)
   const audioTokens = mayBeAudio ? Math.min(prompt.audioMost, inputTokens) : 0
-  return quoteFacts(
-    prepared,
-    inputTokens,
-    audioTokens,
-    cacheWrite ?? (writes ? 'short' : undefined),
-  )
+  const cacheWrite = facts.cacheWrite ?? (writes ? 'short' : undefined)
+  return quoteFacts(prepared, { inputTokens, audioTokens, cacheWrite })
 }
+
+type PromptFact = 'inputTokens' | 'audioTokens' | 'cacheWrite'
 
 /** Without a spread copy: every exchange is quoted twice. */
 function quoteFacts(
   prepared: Prepared,
-  inputTokens: number,
-  audioTokens: number,
-  cacheWrite: 'short' | 'long' | undefined,
+  { inputTokens, audioTokens, cacheWrite }: Pick<QuoteFacts, PromptFact>,
 ): QuoteFacts {
   const { facts, prices, otherPrices, principal, format } = prepared
   const { asksAudioOutput, webSearchesMax, vendorTools } = facts.extras

@@ -34,6 +34,8 @@ export interface OpenAttempt {
   progress: 'waiting' | 'overdue' | 'answered'
 }
 
+export type PlaceOfAttempt = Pick<OpenAttempt, 'channel' | 'model' | 'place'>
+
 /** A timed request of a client without any part of an answer yet. */
 export function isUnanswered({ isProbe, kind, progress }: OpenAttempt): boolean {
   return !isProbe && kind !== undefined && progress !== 'answered'

@@ -12,6 +12,7 @@ import {
   newPlace,
   renewalOf,
   type ChannelEntry,
+  type PlaceOfAttempt,
   type HealthPlace,
   type Place,
 } from './health-place.ts'
@@ -30,13 +31,6 @@ interface HealthRegisterOptions {
   readonly compare: (channel: Channel, model: string) => void
   /** Receives each effect once, in order, after the state has changed. Must not throw. */
   readonly onEffect: (effect: PlacedEffect, place: HealthPlace) => void
-}
-
-/** A place with its names. It must be the one that the register has. */
-interface KnownPlace {
-  readonly channel: Channel
-  readonly model: string
-  readonly place: Place
 }
 
 const warnedSiblingsMax = 3
@@ -91,8 +85,8 @@ export class HealthRegister {
     this.applyTo({ channel, model, place: this.placeOf(channel, model) }, event)
   }
 
-  /** Applies one event to one place; its effects follow at once. */
-  applyTo({ channel, model, place }: KnownPlace, event: HealthEvent): void {
+  /** Applies one event to one place, which must be in the register; its effects follow at once. */
+  applyTo({ channel, model, place }: PlaceOfAttempt, event: HealthEvent): void {
     const { clock, random } = this.#options
     const { state, effects } = step(place.state, event, clock.monotonic(), random)
     if (state !== place.state) this.enter(place, state)

@@ -132,16 +132,11 @@ export function slowAbove(kind: number, usual: Quantiles): number {
   return Math.max(usual.p95, margin)
 }
 
-export interface ObserveContext {
-  readonly now: number
-  /** The channel serves normally, so the baseline may learn from it. */
-  readonly mayLearn: boolean
-}
-
+/** `mayLearn`: the channel serves normally, so the baseline may learn from it. */
 export function observe(
   latency: LatencyState,
   sample: LatencySample,
-  { now, mayLearn }: ObserveContext,
+  { now, mayLearn }: { readonly now: number; readonly mayLearn: boolean },
 ): LatencyState {
   const { latencyKind: kind, value } = sample
   const usual = sample.inherited ?? ownQuantiles(latency, kind)
