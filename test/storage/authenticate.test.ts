@@ -76,7 +76,7 @@ function buildWorld(database: Database): World {
       const secret = extra.secret ?? makeSecret(kind)
       await database.transact((transaction) =>
         insertKey(transaction, {
-          id: extra.id ?? `key_${headOf(secret)}`,
+          id: extra.id ?? `key_${hashSecret(secret)}`,
           kind,
           accountId: kind === 'admin' ? undefined : (extra.accountId ?? 'acc_1'),
           name: '',
