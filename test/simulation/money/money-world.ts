@@ -338,7 +338,7 @@ export class MoneyWorld {
         const vendor = snapshot.vendors.get(request.target.slice(1, slash))
         assert.ok(vendor !== undefined)
         const target = { path: request.target.slice(slash), query: '' }
-        void relay({ request, response, vendor, snapshot, target, isDraining }, parts)
+        relay({ request, response, vendor, snapshot, target, isDraining }, parts)
       },
     }
   }
