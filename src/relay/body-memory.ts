@@ -45,6 +45,10 @@ export class BodyMemory {
     return Buffer.from(block, 0, bytes)
   }
 
+  hasLent({ buffer }: Buffer): boolean {
+    return buffer instanceof ArrayBuffer && this.#lent.has(buffer)
+  }
+
   /** Takes the memory of a body back, which nothing reads any more; all other memory is left alone. */
   giveBack(body: Buffer): void {
     const { buffer: block } = body

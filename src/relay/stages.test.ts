@@ -28,8 +28,15 @@ test('its memory comes back when it is released and no connection reads it any m
     steps.splice(at, 0, () => body.release())
     for (const step of steps) {
       assert.equal(memory.idleBytes, 0, order)
+      assert.ok(step !== undefined)
       step()
     }
     assert.ok(memory.idleBytes >= 200_000, order)
   }
+})
+
+test('a small body asks no connection to report', () => {
+  const room = { reserve: () => undefined, free: () => undefined }
+  const memory = new BodyMemory(new ManualClock())
+  assert.equal(new RequestBody(memory.take(200), room, memory).lend(), undefined)
 })

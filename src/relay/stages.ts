@@ -227,10 +227,12 @@ export class RequestBody {
 
   /**
    * Called for each connection that gets the bytes. Returns a function that the connection calls once, when
-   * it does not read them any more: a vendor may answer before it has read the request.
+   * it does not read them any more: a vendor may answer before it has read the request. Undefined where the
+   * memory is not used again, as with all small bodies.
    */
-  lend(): () => void {
+  lend(): (() => void) | undefined {
     const { bytes } = this
+    if (this.#memory?.hasLent(bytes) !== true) return undefined
     this.#readerCount++
     return () => this.#unread(bytes)
   }
