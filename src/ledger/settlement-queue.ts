@@ -90,13 +90,12 @@ const quietTurns = 2
 const gatheringTurnsMax = 16
 const othersWorthWaiting = 5
 /**
- * Slow vendors spread the ends over time. While the last few items came at least `gatherMs / 2` apart on
- * average, a quiet batch waits until its oldest exchange is `gatherMs` old. "The cost of a charge" in
- * docs/performance.md has the gains and costs of the wait.
+ * Slow vendors spread the ends over time. While the last few items came at most `gatherMs` apart on average,
+ * a quiet batch waits until its oldest exchange is `gatherMs` old. ADR 33 has the gains and costs of the wait.
  */
 const gatherMs = 3
 const paceItems = 8
-const paceWindowMs = (paceItems * gatherMs) / 2
+const paceWindowMs = paceItems * gatherMs
 
 export class SettlementQueue<Booked> {
   readonly #options: SettlementQueueOptions<Booked>

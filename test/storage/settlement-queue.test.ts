@@ -94,7 +94,7 @@ describe('an exchange that ends', () => {
 
   it('is committed at once where others end seldom', async () => {
     for (let count = 0; count < 20; count++) {
-      clock.advance(2)
+      clock.advance(4)
       end()
       assert.deepEqual(await settle(), [1])
     }
