@@ -91,7 +91,7 @@ const gatheringTurnsMax = 16
 const othersWorthWaiting = 5
 /**
  * Slow vendors spread the ends over time. While the last few items came at most `gatherMs` apart on average,
- * a quiet batch waits until its oldest exchange is `gatherMs` old. ADR 33 has the gains and costs of the wait.
+ * a quiet batch waits until its oldest exchange is `gatherMs` old. ADR 33 has the gains and the costs.
  */
 const gatherMs = 3
 const paceItems = 8
