@@ -94,8 +94,8 @@ function listRuns(
   })
 }
 
-/** A process of ours has optimized its code only after some ten thousand requests. */
-const ownWarmUpMs = 6_000
+/** A process of ours compiles code until it has served some thirty thousand requests. */
+const ownWarmUpMs = 15_000
 const peerWarmUpMs = 1_000
 
 async function warmUp(program: LoadProgram, target: Target, loads: readonly Load[]): Promise<void> {
