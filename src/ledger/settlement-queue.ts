@@ -95,7 +95,7 @@ const othersWorthWaiting = 5
  */
 const gatherMs = 3
 const paceItems = 8
-const paceWindowMs = paceItems * gatherMs
+const paceWindowMs = (paceItems - 1) * gatherMs
 
 export class SettlementQueue<Booked> {
   readonly #options: SettlementQueueOptions<Booked>
