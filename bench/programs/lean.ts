@@ -216,7 +216,7 @@ const notForVendor: ReadonlySet<string> = new Set(['host', 'authorization', 'con
 const notForClient: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'date'])
 
 const idleVendors: Vendor[] = []
-/** All reads of vendors' answers share it; what is kept is copied. */
+/** All reads of vendors' answers share it; bytes that are kept are copied. */
 const readMemory = Buffer.alloc(65_536)
 
 /** A connection to the vendor, which has one exchange at a time. */

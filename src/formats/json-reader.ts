@@ -59,7 +59,7 @@ export type JsonReading =
   | { readonly kind: 'too_many_elements' }
   | InvalidJson
 
-/** What is read beside the values. */
+/** Facts that are read beside the values. */
 export interface Wanted {
   /** Names of members of the outermost object. */
   readonly fields: ReadonlySet<string>

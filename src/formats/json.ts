@@ -32,7 +32,7 @@ export function asText(value: unknown): string | undefined {
 }
 
 /**
- * Returns the same latin1 text in memory of its own. A part of a text keeps the whole text in memory: facts
+ * Returns a copy of a latin1 text. A part of a text keeps the whole text in memory: facts
  * of a body live as long as its answer, and the body can be megabytes.
  */
 export function ownText(text: string): string {

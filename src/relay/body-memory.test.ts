@@ -1,4 +1,4 @@
-/** Memory that is used again: what comes back, in which state, and how long it is kept. */
+/** Memory that is used again: which comes back, in which state, and how long it is kept. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'

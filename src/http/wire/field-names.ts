@@ -71,7 +71,7 @@ export function isToken(text: string): boolean {
 
 /**
  * Returns the number of the name in `text` from `from` up to `to`; -1 where it is no name. Finding a known
- * spelling where it stands costs less than slicing it out. What is kept is a copy: a slice would keep the
+ * spelling where it stands costs less than slicing it out. A copy is kept: a slice would keep the
  * whole head in memory, credentials included.
  */
 export function numberAt(text: string, from: number, to: number): number {
