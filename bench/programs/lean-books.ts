@@ -1,7 +1,7 @@
 /**
  * The books of the lean relay: a thread that puts charges, which are durable in the journal already, into
  * SQLite. One row for each exchange, and sums by day and account, as little as any gateway needs to tell
- * later who spent what.
+ * later who spent how much.
  */
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -82,7 +82,7 @@ function framesOf(name: Name): fc.Arbitrary<readonly string[]> {
     .map((all) => all.flatMap(([one, times]) => Array.from({ length: times }, () => one)))
 }
 
-/** Feeds a meter as an attempt does, and returns what came of it. */
+/** Feeds a meter as an attempt does, and returns its result. */
 function feed(meter: StreamMeter, pieces: readonly Buffer[]): object {
   const passed: Buffer[] = []
   for (const piece of pieces) {

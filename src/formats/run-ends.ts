@@ -57,7 +57,7 @@ let marked = noBlock
 
 /** Reads one text from its beginning to its end. */
 export class RunEnds {
-  /** Escapes of two bytes so far, up to what was found last. */
+  /** Escapes of two bytes up to the last place found. */
   escapeCount = 0
   readonly #bytes: Uint8Array
   #block = noBlock

@@ -1,7 +1,7 @@
 /**
  * The memory of large bodies is used again. Goal: no byte of one request appears in another. Approach: many
- * requests at once, each of one repeated word of its own, with clients that leave and vendors that are slow,
- * answer early or break off; the vendor compares each byte that arrives.
+ * requests at once, each repeats a different word, with clients that leave and vendors that are slow, answer
+ * early or break off; the vendor compares each byte that arrives.
  */
 import assert from 'node:assert/strict'
 import {
