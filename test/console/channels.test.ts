@@ -78,6 +78,62 @@ describe('the pages of channels', () => {
     })
   })
 
+  test('list the channels, one row for each, by name, state and figures of the address', async () => {
+    const path = '/channels?view=channels&channel=ANTHROPIC&sort=channel&order=desc'
+    await console.withConsole({ role: 'viewer', path }, async (page) => {
+      const names = page.getByRole('table', { name: 'Channels', exact: true }).getByRole('link')
+      await names.first().waitFor()
+      assert.deepEqual(await names.allTextContents(), [
+        'anthropic-reserve',
+        'anthropic-main',
+        'anthropic-eu',
+      ])
+      assert.equal(await page.getByRole('checkbox').count(), 0)
+      await page.getByLabel('State').selectOption('trouble')
+      await page.getByRole('heading', { name: '1 channel', exact: true }).waitFor()
+      assert.deepEqual(await names.allTextContents(), ['anthropic-eu'])
+      await page.getByRole('searchbox', { name: 'Channel' }).fill('none of this name')
+      await page.getByRole('link', { name: 'Show all channels' }).click()
+      await page.getByRole('heading', { name: '6 channels' }).waitFor()
+      assert.equal(new URL(page.url()).search, '?view=channels')
+    })
+  })
+
+  test('disable several channels after one question that names what would fail, and enable them', async () => {
+    const path = '/channels?view=channels&channel=openai'
+    const changed = ['openai-azure', 'openai-main', 'openai-reserve']
+    await console.withConsole({ role: 'operator', path }, async (page) => {
+      await page.getByRole('button', { name: 'Select all' }).click()
+      await page.getByText('3 selected').waitFor()
+      await page.getByRole('button', { name: 'Disable' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Disable 3 channels?' })
+      await dialog.getByText('No other channel could serve').waitFor()
+      for (const channel of changed) assert.equal(await readEnabled(channel), true, channel)
+      await dialog.getByRole('button', { name: 'Disable' }).click()
+      await page.getByText('3 channels: disabled.').waitFor()
+      for (const channel of changed) assert.equal(await readEnabled(channel), false, channel)
+      await page.getByRole('button', { name: 'Enable' }).click()
+      const question = page.getByRole('dialog', { name: 'Enable 3 channels?' })
+      await question.getByRole('button', { name: 'Enable' }).click()
+      await page.getByText('3 channels: enabled.').waitFor()
+      for (const channel of changed) assert.equal(await readEnabled(channel), true, channel)
+    })
+  })
+
+  test('check several channels, and say which of them do not work', async () => {
+    const path = '/channels?view=channels'
+    await console.withConsole({ role: 'operator', path }, async (page) => {
+      await page.getByLabel(`Select ${unreachable}`).check()
+      await page.getByLabel(`Select ${working}`).check()
+      await page.getByRole('button', { name: 'Check' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Check 2 channels?' })
+      await dialog.getByRole('button', { name: 'Check' }).click()
+      const outcome = (name: string) => dialog.getByRole('listitem').filter({ hasText: name })
+      await outcome(working).getByText('works', { exact: true }).waitFor()
+      await outcome(unreachable).getByText('It does not fully work.').waitFor()
+    })
+  })
+
   test('offer a viewer no action', async () => {
     const path = `/channels/${working}`
     await console.withConsole({ role: 'viewer', path }, async (page) => {
@@ -103,6 +159,11 @@ describe('the pages of channels', () => {
         await checkAccessibility(page)
         await checkFitsWindow(page)
         await takePicture(page, 'channels')
+        await page.getByRole('link', { name: 'By channel' }).click()
+        await page.getByRole('checkbox').first().waitFor()
+        await checkAccessibility(page)
+        await checkFitsWindow(page)
+        await takePicture(page, 'channel-list')
       })
       const path = `/channels/${unreachable}?range=month`
       await console.withConsole({ path, width, theme }, async (page) => {

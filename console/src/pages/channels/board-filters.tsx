@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { SelectField } from '../../ui/field.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
-import { boardStates, type BoardSearch, type BoardState } from './address.ts'
+import { boardStates, readBoardSearch, type BoardSearch, type BoardState } from './address.ts'
 import { meanings } from './states.ts'
 
 export function BoardFilters({
@@ -18,16 +18,25 @@ export function BoardFilters({
   }): void =>
     void navigate({
       replace: true,
-      search: (before) => keepFilled({ ...before, ...change }),
+      search: (before) => readBoardSearch({ ...before, ...change }),
     })
   return (
     <div className="filters" role="search">
-      <SearchField
-        label="Model"
-        placeholder="Part of its id"
-        value={search.model ?? ''}
-        onChange={(model) => set({ model })}
-      />
+      {search.view === 'channels' ? (
+        <SearchField
+          label="Channel"
+          placeholder="Part of its name"
+          value={search.channel ?? ''}
+          onChange={(channel) => set({ channel })}
+        />
+      ) : (
+        <SearchField
+          label="Model"
+          placeholder="Part of its id"
+          value={search.model ?? ''}
+          onChange={(model) => set({ model })}
+        />
+      )}
       <SelectField
         label="Vendor"
         value={search.vendor ?? ''}
@@ -46,17 +55,4 @@ export function BoardFilters({
 
 function stateName(state: BoardState): string {
   return state === 'trouble' ? 'Not fully on' : meanings[state].name
-}
-
-function keepFilled(search: {
-  readonly model?: string
-  readonly vendor?: string
-  readonly state?: BoardState | ''
-}): BoardSearch {
-  const { model = '', vendor = '', state = '' } = search
-  return {
-    ...(model !== '' && { model }),
-    ...(vendor !== '' && { vendor }),
-    ...(state !== '' && { state }),
-  }
 }

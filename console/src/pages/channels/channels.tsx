@@ -2,14 +2,17 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { compact } from '../../search.ts'
 import { Figure, Figures, Notice } from '../../ui/card.tsx'
 import { formatAge } from '../../ui/format.ts'
 import { addUsd } from '../../ui/money.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Usd } from '../../ui/values.tsx'
+import type { BoardSearch } from './address.ts'
 import { BoardFilters } from './board-filters.tsx'
 import { buildBoard, filterBoard, type ModelBoard } from './board.ts'
+import { ChannelList, NothingFits } from './channel-list.tsx'
 import { ModelCard } from './model-card.tsx'
 import { boardQuery, type Board } from './queries.ts'
 import './channels.css'
@@ -24,8 +27,6 @@ export function Channels() {
   const search = useSearch({ from: '/shell/channels' })
   const { data } = useSuspenseQuery(boardQuery)
   const board = useMemo(() => buildBoard(data), [data])
-  const shown = filterBoard(board, search)
-  const openAtFirst = modelsToOpen(shown)
   return (
     <Page title="Channels" hint={<Source board={data} />}>
       <NotLive board={data} />
@@ -38,27 +39,66 @@ export function Channels() {
       ) : (
         <>
           <Summary board={board} />
-          <BoardFilters search={search} vendors={vendorsOf(data)} />
-          <div className="channel-board">
-            {shown.map((each) => (
-              <ModelCard
-                key={each.model}
-                board={each}
-                isLive={data.is_live}
-                isOpenAtFirst={openAtFirst.has(each.model)}
-              />
-            ))}
+          <div className="row">
+            <ViewSwitch search={search} />
+            <BoardFilters key={search.view} search={search} vendors={vendorsOf(data)} />
           </div>
-          {shown.length === 0 && (
-            <Empty title="No channel matches these filters.">
-              <Link to="/channels" search={{}}>
-                Show all channels
-              </Link>
-            </Empty>
+          {search.view === 'channels' ? (
+            <ChannelList items={data.items} board={board} search={search} />
+          ) : (
+            <ByModel board={filterBoard(board, search)} isLive={data.is_live} />
           )}
         </>
       )}
     </Page>
+  )
+}
+
+/** Two views of the same channels; vendor and state stay chosen. */
+function ViewSwitch({ search: { view = 'models', vendor, state } }: { search: BoardSearch }) {
+  const filters = compact({ vendor, state })
+  return (
+    <nav className="channel-ranges channel-views" aria-label="View">
+      <Link
+        to="/channels"
+        search={filters}
+        activeOptions={{ exact: true }}
+        aria-current={view === 'models' ? 'page' : undefined}
+      >
+        By model
+      </Link>
+      <Link
+        to="/channels"
+        search={{ ...filters, view: 'channels' }}
+        activeOptions={{ exact: true }}
+        aria-current={view === 'channels' ? 'page' : undefined}
+      >
+        By channel
+      </Link>
+    </nav>
+  )
+}
+
+function ByModel({
+  board,
+  isLive,
+}: {
+  readonly board: readonly ModelBoard[]
+  readonly isLive: boolean
+}) {
+  const openAtFirst = modelsToOpen(board)
+  if (board.length === 0) return <NothingFits />
+  return (
+    <div className="channel-board">
+      {board.map((each) => (
+        <ModelCard
+          key={each.model}
+          board={each}
+          isLive={isLive}
+          isOpenAtFirst={openAtFirst.has(each.model)}
+        />
+      ))}
+    </div>
   )
 }
 

@@ -1,25 +1,16 @@
 /** Checks a channel now, and shows what each gateway has found for each model. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, bodyOf } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { describeFailure, Loading } from '../../ui/states.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Duration, Missing } from '../../ui/values.tsx'
+import { checkChannel, type Check } from './changes.ts'
 import type { ChannelDetail } from './queries.ts'
 import { failureMeaning, remedyFor } from './states.ts'
 
-async function checkChannel(channel: string) {
-  return bodyOf(
-    api.POST('/admin/v1/channels/{channel}/check', {
-      params: { path: { channel } },
-    }),
-  )
-}
-
-type Check = Awaited<ReturnType<typeof checkChannel>>
 type Result = Check['results'][number]
 type ModelResult = Result['models'][number]
 

@@ -8,7 +8,7 @@ import { Table, type Column } from '../../ui/table.tsx'
 import { Missing } from '../../ui/values.tsx'
 import { FailedLately, FirstEvent, NextStep, OwnCost, State, StateBadge } from './badges.tsx'
 import type { ModelBoard, Row, Service } from './board.ts'
-import { places, type Place } from './states.ts'
+import { places, toneOf } from './states.ts'
 
 const services: Readonly<Record<Service, { tone: Tone; text: string }>> = {
   none: { tone: 'bad', text: 'No usable channel' },
@@ -57,7 +57,7 @@ export function ModelCard({ board, isLive, isOpenAtFirst }: ModelCardProps) {
           columns={columnsOf(isLive)}
           rows={rows}
           rowKey={({ id: row }) => row}
-          rowTone={toneOf}
+          rowTone={({ place }) => toneOf(place)}
         />
       )}
     </section>
@@ -75,18 +75,6 @@ function PlaceCounts({ rows }: { rows: readonly Row[] }) {
       </span>
     )
   })
-}
-
-function toneOf({ place }: Row): 'bad' | 'warn' | undefined {
-  const tones: Partial<Record<Place, 'bad' | 'warn'>> = {
-    off: 'bad',
-    unknown: 'bad',
-    trial: 'warn',
-    doubted: 'warn',
-    waiting: 'warn',
-    slow: 'warn',
-  }
-  return tones[place]
 }
 
 function columnsOf(isLive: boolean): readonly Column<Row>[] {

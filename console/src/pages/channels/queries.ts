@@ -89,6 +89,16 @@ export function channelFiguresQuery(channel: string, days: number) {
   })
 }
 
+/** The figures of today (UTC), a row for each channel that has any. */
+export function todayQuery() {
+  const day = utcDay(Date.now())
+  return queryOptions({
+    queryKey: ['reports', 'channels today', day],
+    refetchInterval: figuresMs,
+    queryFn: () => readReport({ by: 'channel', from: day, to: day }),
+  })
+}
+
 /** Reads state changes of a channel, the newest first. */
 export function readChangesOf(channel: string, limit = 50) {
   return (cursor: { cursor?: string }) =>

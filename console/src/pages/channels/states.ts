@@ -78,6 +78,19 @@ export function urgencyOf(place: Place): number {
   return places.indexOf(place)
 }
 
+/** How a row in this place stands out in a list. */
+export function toneOf(place: Place): 'bad' | 'warn' | undefined {
+  const tones: Partial<Record<Place, 'bad' | 'warn'>> = {
+    off: 'bad',
+    unknown: 'bad',
+    trial: 'warn',
+    doubted: 'warn',
+    waiting: 'warn',
+    slow: 'warn',
+  }
+  return tones[place]
+}
+
 export function placeOf(health: Health, nowMs: number): Place {
   const { state, is_usable: isUsable, rests_until: restsUntil } = health
   if (state !== 'on' && state !== 'ramp' && state !== 'slow') return state
