@@ -36,10 +36,12 @@ import * as settings from './pages/settings/address.ts'
 import { Settings } from './pages/settings/settings.tsx'
 import { textIn, withoutOthers } from './search.ts'
 import { NotFound, PageFailure } from './shell/failures.tsx'
+import { leaveGuardOf } from './shell/leave-guard.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { ToastLayer } from './ui/toast.tsx'
 import { TipLayer } from './ui/tip.tsx'
+import { LeaveGuardContext } from './ui/typed.ts'
 
 interface RouterContext {
   readonly client: QueryClient
@@ -47,11 +49,11 @@ interface RouterContext {
 
 const root = createRootRouteWithContext<RouterContext>()({
   component: () => (
-    <>
+    <LeaveGuardContext value={leaveGuardOf}>
       <Outlet />
       <TipLayer />
       <ToastLayer />
-    </>
+    </LeaveGuardContext>
   ),
 })
 

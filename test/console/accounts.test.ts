@@ -189,25 +189,66 @@ describe('an operator', () => {
     })
   })
 
-  test('edits an account, and loads it again where another operator was faster', async () => {
+  test('edits an account beside another operator, and keeps what both have changed', async () => {
     await console.withConsole(
       { role: 'operator', path: '/accounts', allowed: [/status of 412/] },
       async (page) => {
         await openAccount(page, 'civic-data')
         await button(page, 'Edit').click()
         await page.getByLabel('Daily limit').fill('7')
-        await changeAccount(console.gateway.context, { account: 'civic-data', rpm: 33 })
+        await page.getByLabel('Monthly limit').fill('70')
+        await changeAccount(console.gateway.context, {
+          account: 'civic-data',
+          rpm: 33,
+          monthly_usd: '90',
+        })
         await button(page, 'Save').click()
-        await button(page, 'Load again').click()
-        await page.getByLabel('Requests per minute').and(page.locator('[value="33"]')).waitFor()
-        await page.getByLabel('Daily limit').fill('7')
+        await page.getByText('Another operator has changed this meanwhile').waitFor()
+        await page.getByText('Requests per minute: 33').waitFor()
+        const clash = page.getByRole('listitem').filter({ hasText: 'you have typed 70' })
+        await clash.getByRole('button', { name: 'Use theirs' }).click()
+        assert.equal(await page.getByLabel('Daily limit').inputValue(), '7')
+        assert.equal(await page.getByLabel('Monthly limit').inputValue(), '90')
+        assert.equal(await page.getByLabel('Requests per minute').inputValue(), '33')
         await button(page, 'Save').click()
         await page.getByText('The account civic-data is changed.').waitFor()
-        await page.getByText('$7.00 a day · 33 rpm').waitFor()
+        await page.getByText('33 rpm').first().waitFor()
       },
     )
     const { limits } = await show('civic-data')
-    assert.deepEqual([limits.daily_usd, limits.rpm], ['7', 33])
+    assert.deepEqual([limits.daily_usd, limits.monthly_usd, limits.rpm], ['7', '90', 33])
+  })
+
+  test('asks before it drops what was typed: by Escape, outside, by the cross, and on the way back', async () => {
+    await console.withConsole({ role: 'operator', path: '/accounts' }, async (page) => {
+      await openAccount(page, 'civic-data')
+      const note = page.getByLabel('Note')
+      const save = button(page, 'Save')
+      const question = page.getByRole('alertdialog', { name: 'Discard what you have typed?' })
+      await button(page, 'Edit').click()
+      await note.fill('A note that took a while')
+      await page.setViewportSize({ width: 1024, height: 420 })
+      for (const leave of [
+        () => page.keyboard.press('Escape'),
+        () => page.mouse.click(4, 4),
+        () => button(page, 'Close').click(),
+        () => page.goBack(),
+      ]) {
+        await leave()
+        await question.getByRole('button', { name: 'Keep editing' }).click()
+        await question.waitFor({ state: 'detached' })
+        assert.equal(await note.inputValue(), 'A note that took a while')
+        const [box, height] = [await save.boundingBox(), page.viewportSize()?.height ?? 0]
+        assert.ok(box !== null && box.y + box.height <= height, 'Save is out of sight')
+      }
+      await page.keyboard.press('Escape')
+      await question.getByRole('button', { name: 'Discard' }).click()
+      await note.waitFor({ state: 'detached' })
+      await button(page, 'Edit').click()
+      assert.equal(await note.inputValue(), '')
+      await page.keyboard.press('Escape')
+      await note.waitFor({ state: 'detached' })
+    })
   })
 
   test('makes a key with a secret shown once; its request appears and is refunded', async () => {

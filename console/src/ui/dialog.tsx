@@ -2,10 +2,11 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { X } from 'lucide-react'
-import { useLayoutEffect, type ReactNode } from 'react'
+import { useContext, useLayoutEffect, useState, type ReactNode } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { describeFailure } from './states.tsx'
 import { Notice } from './card.tsx'
+import { LeaveGuardContext, TypedContext, watchTyping } from './typed.ts'
 import './dialog.css'
 
 interface DialogProps {
@@ -35,13 +36,26 @@ function useFocusReturn(isOpen: boolean): void {
   }, [isOpen])
 }
 
+/** What a person has typed into its fields is not dropped without a question. */
 export function Dialog({ title, hint, isOpen, onClose, isWide = false, children }: DialogProps) {
   useFocusReturn(isOpen)
+  const [typed] = useState(watchTyping)
+  const [isAsking, setIsAsking] = useState(false)
+  const guardOf = useContext(LeaveGuardContext)
+  useLayoutEffect(() => (isOpen ? typed.forget : undefined), [isOpen, typed])
+  const askOrClose = (): void => {
+    if (typed.isTyped()) setIsAsking(true)
+    else onClose()
+  }
   return (
-    <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <Base.Root open={isOpen} onOpenChange={(open) => !open && askOrClose()}>
       <Base.Portal>
         <Base.Backdrop className="dialog-backdrop" />
-        <Base.Popup className={isWide ? 'dialog dialog-wide' : 'dialog'}>
+        <Base.Popup
+          className={isWide ? 'dialog dialog-wide' : 'dialog'}
+          onFocusCapture={typed.onFocus}
+          onInputCapture={typed.onInput}
+        >
           <header className="dialog-head">
             <Base.Title className="dialog-title">{title}</Base.Title>
             <Base.Close render={<IconButton label="Close" />}>
@@ -51,10 +65,41 @@ export function Dialog({ title, hint, isOpen, onClose, isWide = false, children 
           {hint !== undefined && (
             <Base.Description className="soft dialog-hint">{hint}</Base.Description>
           )}
-          {children}
+          <TypedContext value={typed}>{children}</TypedContext>
         </Base.Popup>
       </Base.Portal>
+      {isOpen && guardOf?.(typed.isTyped)}
+      <Discard
+        isOpen={isAsking}
+        onConfirm={() => {
+          setIsAsking(false)
+          typed.forget()
+          onClose()
+        }}
+        onClose={() => setIsAsking(false)}
+      />
     </Base.Root>
+  )
+}
+
+interface DiscardProps {
+  readonly isOpen: boolean
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** Asks before what was typed is dropped. */
+export function Discard(props: DiscardProps) {
+  return (
+    <Confirm
+      title="Discard what you have typed?"
+      action="Discard"
+      cancel="Keep editing"
+      isBusy={false}
+      {...props}
+    >
+      It is not saved.
+    </Confirm>
   )
 }
 
@@ -64,6 +109,8 @@ interface ConfirmProps {
   readonly children: ReactNode
   /** The verb of the action: "Revoke key". */
   readonly action: string
+  /** In place of "Cancel". */
+  readonly cancel?: string
   readonly isOpen: boolean
   readonly isBusy: boolean
   readonly error?: unknown
@@ -72,7 +119,8 @@ interface ConfirmProps {
 }
 
 export function Confirm(props: ConfirmProps) {
-  const { title, children, action, isOpen, isBusy, error, onConfirm, onClose } = props
+  const { title, children, action, cancel = 'Cancel' } = props
+  const { isOpen, isBusy, error, onConfirm, onClose } = props
   useFocusReturn(isOpen)
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
@@ -87,7 +135,7 @@ export function Confirm(props: ConfirmProps) {
             <Notice tone="bad">{describeFailure(error).title}</Notice>
           )}
           <footer className="dialog-foot">
-            <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
+            <AlertDialog.Close render={<Button />}>{cancel}</AlertDialog.Close>
             <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
               {action}
             </Button>

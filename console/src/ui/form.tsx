@@ -1,10 +1,11 @@
 /** A form in a dialog: sends once, shows what the API refuses beside the field it speaks of. */
 import { useMutation } from '@tanstack/react-query'
-import type { FormEvent, ReactNode } from 'react'
+import { useContext, type FormEvent, type ReactNode } from 'react'
 import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import { Notice } from './card.tsx'
 import { describeFailure } from './states.tsx'
+import { TypedContext } from './typed.ts'
 import './form.css'
 
 interface FormProps<Result> {
@@ -14,12 +15,21 @@ interface FormProps<Result> {
   readonly onDone: (result: Result) => void
   readonly onCancel?: () => void
   readonly isDisabled?: boolean
+  /** Its success saves nothing yet: another step follows. */
+  readonly isStep?: boolean
   readonly children: (errorOf: (field: string) => string | undefined) => ReactNode
 }
 
 export function Form<Result>(props: FormProps<Result>) {
-  const { action, onSubmit, onDone, onCancel, isDisabled = false, children } = props
-  const sending = useMutation({ mutationFn: onSubmit, onSuccess: onDone })
+  const { action, onSubmit, onDone, onCancel, isDisabled = false, isStep = false, children } = props
+  const typed = useContext(TypedContext)
+  const sending = useMutation({
+    mutationFn: onSubmit,
+    onSuccess(result) {
+      if (!isStep) typed?.forget()
+      onDone(result)
+    },
+  })
   const fields = sending.error instanceof Problem ? sending.error.fields : {}
   const shown = new Set<string>()
   const errorOf = (field: string): string | undefined => {

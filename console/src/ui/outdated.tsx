@@ -1,43 +1,96 @@
-/** What a form shows when another operator has changed the thing since it was read. */
+/**
+ * A change of a thing that another operator may change meanwhile. Where that has happened, nothing is saved:
+ * the form then has the other's change beside what was typed, and saving again saves both.
+ */
 import { useState } from 'react'
 import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import { Notice } from './card.tsx'
+import { mergeDrafts, type OtherChange } from './merge.ts'
 
 const preconditionFailed = 412
 
-interface OutdatedState {
-  readonly isOutdated: boolean
-  /** Passes on what the change gives, and notes a refusal because of its `If-Match`. */
-  readonly watch: <Value>(change: Promise<Value>) => Promise<Value>
-  readonly clear: () => void
+interface EditOptions<Read, Draft> {
+  /** As it was when the form opened: live events must not change it while a person types. */
+  readonly read: Read
+  readonly draftOf: (read: Read) => Draft
+  readonly readAgain: () => Promise<Read>
 }
 
-export function useOutdated(): OutdatedState {
-  const [isOutdated, setIsOutdated] = useState(false)
+interface Edit<Read, Draft> {
+  readonly read: Read
+  readonly before: Draft
+  readonly draft: Draft
+  readonly setDraft: (draft: Draft) => void
+  /** Saves, and merges where `If-Match` finds another version. */
+  readonly save: <Value>(change: Promise<Value>) => Promise<Value>
+  readonly others: readonly OtherChange[]
+}
+
+export function useEdit<Read, Draft extends object>(
+  options: EditOptions<Read, Draft>,
+): Edit<Read, Draft> {
+  const { draftOf, readAgain } = options
+  const [read, setRead] = useState(options.read)
+  const before = draftOf(read)
+  const [draft, setDraft] = useState(before)
+  const [others, setOthers] = useState<readonly OtherChange[]>([])
   return {
-    isOutdated,
-    async watch(change) {
+    read,
+    before,
+    draft,
+    setDraft,
+    others,
+    async save(change) {
       try {
         return await change
       } catch (error) {
-        if (error instanceof Problem && error.status === preconditionFailed) setIsOutdated(true)
+        if (error instanceof Problem && error.status === preconditionFailed) {
+          const fresh = await readAgain()
+          const merged = mergeDrafts({ before, mine: draft, theirs: draftOf(fresh) })
+          setRead(fresh)
+          setDraft(merged.draft)
+          setOthers(merged.changes)
+        }
         throw error
       }
     },
-    clear: () => setIsOutdated(false),
   }
 }
 
-export function Outdated({ onLoad }: { onLoad: () => Promise<void> }) {
+interface OthersChangesProps<Draft> {
+  readonly edit: Pick<Edit<unknown, Draft>, 'others' | 'draft' | 'setDraft'>
+  readonly labels: Readonly<Record<keyof Draft & string, string>>
+}
+
+/** What another operator has changed, beside what the person has typed into the same fields. */
+export function OthersChanges<Draft extends object>({ edit, labels }: OthersChangesProps<Draft>) {
+  const { others, draft, setDraft } = edit
+  if (others.length === 0) return null
+  const names = new Map<string, string>(Object.entries(labels))
   return (
     <Notice tone="warn">
-      <div className="stack">
-        Load it again to see the change. What you have typed here is lost.
-        <div>
-          <Button onClick={() => void onLoad()}>Load again</Button>
-        </div>
-      </div>
+      Another operator has changed this meanwhile. What you have typed is kept; look at both, then
+      save again.
+      <ul className="others-changes">
+        {others.map(({ field, theirs, mine }) => (
+          <li key={field}>
+            {names.get(field) ?? field}: <strong className="break">{textOf(theirs)}</strong>
+            {mine !== undefined && (
+              <>
+                ; you have typed <strong className="break">{textOf(mine)}</strong>{' '}
+                <Button onClick={() => setDraft({ ...draft, [field]: theirs })}>Use theirs</Button>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
     </Notice>
   )
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === '') return 'not set'
+  if (Array.isArray(value)) return value.join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

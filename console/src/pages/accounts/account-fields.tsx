@@ -18,6 +18,21 @@ export interface AccountDraft {
   readonly price_multiplier: string
 }
 
+export const accountLabels: Readonly<Record<keyof AccountDraft, string>> = {
+  name: 'Name',
+  external_id: 'External id',
+  contact: 'Contact',
+  note: 'Note',
+  alert_below_usd: 'Alert below',
+  credit_line_usd: 'Credit line',
+  daily_usd: 'Daily limit',
+  monthly_usd: 'Monthly limit',
+  rpm: 'Requests per minute',
+  tpm: 'Tokens per minute',
+  window_minutes: 'Window in minutes',
+  price_multiplier: 'Price multiplier',
+}
+
 export const emptyDraft: AccountDraft = {
   name: '',
   external_id: '',
@@ -68,29 +83,19 @@ export function ProfileFields({ draft, onChange, errorOf }: FieldsProps) {
   return (
     <>
       <div className="form-pair">
-        <TextField label="Name" maxLength={64} autoFocus {...bind('name')} />
-        <TextField
-          label="External id"
-          hint="Your own id of the account holder"
-          {...bind('external_id')}
-        />
+        <TextField maxLength={64} autoFocus {...bind('name')} />
+        <TextField hint="Your own id of the account holder" {...bind('external_id')} />
       </div>
       <div className="form-pair">
+        <TextField type="email" hint="Gets alerts about the balance" {...bind('contact')} />
         <TextField
-          label="Contact"
-          type="email"
-          hint="Gets alerts about the balance"
-          {...bind('contact')}
-        />
-        <TextField
-          label="Alert below"
           unit="$"
           inputMode="decimal"
           hint="A lower balance raises an alert; 0 for none"
           {...bind('alert_below_usd')}
         />
       </div>
-      <TextField label="Note" hint="Only operators see it" maxLength={256} {...bind('note')} />
+      <TextField hint="Only operators see it" maxLength={256} {...bind('note')} />
     </>
   )
 }
@@ -101,14 +106,12 @@ export function LimitFields({ draft, onChange, errorOf }: FieldsProps) {
     <>
       <div className="form-pair">
         <TextField
-          label="Daily limit"
           unit="$"
           inputMode="decimal"
           hint="Per UTC day; 0 for no limit"
           {...bind('daily_usd')}
         />
         <TextField
-          label="Monthly limit"
           unit="$"
           inputMode="decimal"
           hint="Per UTC calendar month; 0 for no limit"
@@ -117,34 +120,21 @@ export function LimitFields({ draft, onChange, errorOf }: FieldsProps) {
       </div>
       <div className="form-pair">
         <TextField
-          label="Credit line"
           unit="$"
           inputMode="decimal"
           hint="How far below zero the balance may go"
           {...bind('credit_line_usd')}
         />
         <TextField
-          label="Price multiplier"
           inputMode="decimal"
           hint="Factor on list prices, such as 0.85"
           {...bind('price_multiplier')}
         />
       </div>
       <div className="form-pair">
+        <TextField inputMode="numeric" hint="0 for no limit" {...bind('rpm')} />
+        <TextField inputMode="numeric" hint="0 for no limit" {...bind('tpm')} />
         <TextField
-          label="Requests per minute"
-          inputMode="numeric"
-          hint="0 for no limit"
-          {...bind('rpm')}
-        />
-        <TextField
-          label="Tokens per minute"
-          inputMode="numeric"
-          hint="0 for no limit"
-          {...bind('tpm')}
-        />
-        <TextField
-          label="Window in minutes"
           inputMode="numeric"
           hint="Requests are counted over it"
           {...bind('window_minutes')}
@@ -160,6 +150,7 @@ function bindTo(
   errorOf: FieldsProps['errorOf'],
 ) {
   return (field: keyof AccountDraft) => ({
+    label: accountLabels[field],
     value: draft[field],
     error: errorOf(field),
     onChange: (text: string) => onChange({ ...draft, [field]: text }),

@@ -63,6 +63,8 @@ function CreditForm({ account, onClose }: Omit<CreditProps, 'isOpen'>) {
   return (
     <Form
       action={question === undefined ? 'Book' : isTaking ? 'Take it back' : 'Book it anyway'}
+      // It may only ask.
+      isStep
       isDisabled={exact === '' || reference.trim() === ''}
       onCancel={onClose}
       onSubmit={submit}

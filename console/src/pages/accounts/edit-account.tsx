@@ -1,12 +1,11 @@
 /** The dialog that changes the profile and the limits of an account as it was read. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Outdated, useOutdated } from '../../ui/outdated.tsx'
+import { OthersChanges, useEdit } from '../../ui/outdated.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { changesOf, draftOf, LimitFields, ProfileFields } from './account-fields.tsx'
+import { accountLabels, changesOf, draftOf, LimitFields, ProfileFields } from './account-fields.tsx'
 import { accountQuery, type TaggedAccount } from './queries.ts'
 
 interface EditProps {
@@ -30,25 +29,21 @@ export function EditAccount({ tagged, isOpen, onClose }: EditProps) {
 
 function EditForm({ tagged: shown, onClose }: Omit<EditProps, 'isOpen'>) {
   const client = useQueryClient()
-  // The account as it was when the dialog opened: live events must not change it while a person types.
-  const [{ account, tag }, setTagged] = useState(shown)
-  const before = draftOf(account)
-  const [draft, setDraft] = useState(before)
-  const outdated = useOutdated()
-  const changes = changesOf(draft, before)
-  const loadAgain = async (): Promise<void> => {
-    const fresh = await client.fetchQuery({ ...accountQuery(account.id), staleTime: 0 })
-    setTagged(fresh)
-    setDraft(draftOf(fresh.account))
-    outdated.clear()
-  }
+  const edit = useEdit({
+    read: shown,
+    draftOf: (tagged) => draftOf(tagged.account),
+    readAgain: () => client.fetchQuery({ ...accountQuery(shown.account.id), staleTime: 0 }),
+  })
+  const { draft, setDraft } = edit
+  const { account, tag } = edit.read
+  const changes = changesOf(draft, edit.before)
   return (
     <Form
       action="Save"
-      isDisabled={Object.keys(changes).length === 0 || outdated.isOutdated}
+      isDisabled={Object.keys(changes).length === 0}
       onCancel={onClose}
       onSubmit={() =>
-        outdated.watch(
+        edit.save(
           bodyOf(
             api.PATCH('/admin/v1/accounts/{account}', {
               params: { path: { account: account.id }, header: { 'If-Match': tag } },
@@ -67,7 +62,7 @@ function EditForm({ tagged: shown, onClose }: Omit<EditProps, 'isOpen'>) {
         <>
           <ProfileFields draft={draft} onChange={setDraft} errorOf={errorOf} />
           <LimitFields draft={draft} onChange={setDraft} errorOf={errorOf} />
-          {outdated.isOutdated && <Outdated onLoad={loadAgain} />}
+          <OthersChanges edit={edit} labels={accountLabels} />
         </>
       )}
     </Form>

@@ -1,13 +1,12 @@
 /** The dialog that changes a key as it was read when the dialog opened. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Outdated, useOutdated } from '../../ui/outdated.tsx'
+import { OthersChanges, useEdit } from '../../ui/outdated.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { keyChangesOf, keyDraftOf, KeyFields } from './key-fields.tsx'
+import { keyChangesOf, keyDraftOf, KeyFields, type KeyDraft } from './key-fields.tsx'
 import { keyQuery, type Key } from './queries.ts'
 
 interface EditKeyProps {
@@ -42,26 +41,35 @@ interface TaggedKey {
   readonly tag: string
 }
 
+const labels: Readonly<Record<keyof KeyDraft, string>> = {
+  name: 'Name',
+  daily_usd: 'Budget per day',
+  monthly_usd: 'Budget per month',
+  total_usd: 'Budget in all',
+  rpm: 'Requests per minute',
+  tpm: 'Tokens per minute',
+  models: 'Models',
+  ip: 'Addresses',
+  expires: 'Last day',
+}
+
 function EditKeyForm({ read, onClose }: { read: TaggedKey; onClose: () => void }) {
   const client = useQueryClient()
-  const [{ key, tag }, setRead] = useState(read)
-  const before = keyDraftOf(key)
-  const [draft, setDraft] = useState(before)
-  const outdated = useOutdated()
-  const changes = keyChangesOf(draft, before)
-  const loadAgain = async (): Promise<void> => {
-    const fresh = await client.fetchQuery(keyQuery(key.id))
-    setRead(fresh)
-    setDraft(keyDraftOf(fresh.key))
-    outdated.clear()
-  }
+  const edit = useEdit({
+    read,
+    draftOf: (tagged) => keyDraftOf(tagged.key),
+    readAgain: () => client.fetchQuery({ ...keyQuery(read.key.id), staleTime: 0 }),
+  })
+  const { draft, setDraft } = edit
+  const { key, tag } = edit.read
+  const changes = keyChangesOf(draft, edit.before)
   return (
     <Form
       action="Save"
-      isDisabled={Object.keys(changes).length === 0 || outdated.isOutdated}
+      isDisabled={Object.keys(changes).length === 0}
       onCancel={onClose}
       onSubmit={() =>
-        outdated.watch(
+        edit.save(
           bodyOf(
             api.PATCH('/admin/v1/keys/{id}', {
               params: { path: { id: key.id }, header: { 'If-Match': tag } },
@@ -79,7 +87,7 @@ function EditKeyForm({ read, onClose }: { read: TaggedKey; onClose: () => void }
       {(errorOf) => (
         <>
           <KeyFields draft={draft} onChange={setDraft} errorOf={errorOf} />
-          {outdated.isOutdated && <Outdated onLoad={loadAgain} />}
+          <OthersChanges edit={edit} labels={labels} />
         </>
       )}
     </Form>

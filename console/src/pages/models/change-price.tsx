@@ -85,6 +85,7 @@ function PriceForm({ model, price, onClose }: ChangePriceProps & { readonly pric
   return (
     <Form
       action="Show changes"
+      isStep
       isDisabled={Object.values(mistakes).some((mistake) => mistake !== undefined)}
       onSubmit={() =>
         planImport(client, { text: listText(model, price, amounts), from, models: [model] })
