@@ -67,7 +67,7 @@ const tests = paths.filter((path) => /^(test|bench)\/.*\.ts$/.test(path)).map(re
 const pages = paths.filter((path) => /^console\/src\/.*\.tsx?$/.test(path)).map(read)
 
 const tableOwners: TableOwners = {
-  account: ['src/ledger/', 'src/access/key-store.ts'],
+  account: ['src/ledger/', 'src/access/key-list.ts', 'src/access/key-store.ts'],
   entry: ['src/ledger/'],
   exchange: ['src/ledger/'],
   exchange_default: ['src/ledger/'],
@@ -78,15 +78,19 @@ const tableOwners: TableOwners = {
   key_request_window: ['src/ledger/'],
   node: ['src/storage/node-store.ts', 'src/ledger/audit/'],
   usage_month: ['src/ledger/'],
-  usage_key_month: ['src/ledger/'],
+  usage_key_month: ['src/ledger/', 'src/access/key-list.ts'],
   report_day: ['src/ledger/'],
   report_moment: ['src/ledger/'],
   token_minute: ['src/ledger/'],
   audit_checkpoint: ['src/ledger/audit/account.ts'],
   exchange_cut: ['src/ledger/exchange-retention.ts'],
   answer_state: ['src/ledger/answer-state-store.ts'],
-  key: ['src/access/key-store.ts', 'src/ledger/embedded/report-booking.ts'],
-  key_use: ['src/access/key-store.ts'],
+  key: [
+    'src/access/key-store.ts',
+    'src/ledger/embedded/report-booking.ts',
+    'src/access/key-list.ts',
+  ],
+  key_use: ['src/access/key-store.ts', 'src/access/key-list.ts'],
   session: ['src/access/session-store.ts'],
   sign_in_code: ['src/access/session-store.ts'],
   idempotency_key: ['src/operations/once.ts'],

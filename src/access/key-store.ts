@@ -152,9 +152,15 @@ export async function listKeys(
   page: { readonly afterId: string; readonly countMax: number } = wholeList,
 ): Promise<KeyRow[]> {
   const rows = await queryable.query(
-    `${selectKeys} WHERE kind = $1 AND COALESCE(account_id, '') = $2 AND id > $3
-     ORDER BY id LIMIT $4`,
-    [owner.kind, owner.accountId ?? '', page.afterId, page.countMax],
+    `${selectKeys} WHERE kind = $1 AND id > $2
+        AND account_id ${owner.accountId === undefined ? 'IS NULL' : '= $4'}
+      ORDER BY id LIMIT $3`,
+    [
+      owner.kind,
+      page.afterId,
+      page.countMax,
+      ...(owner.accountId === undefined ? [] : [owner.accountId]),
+    ],
   )
   return rows.map(readKey)
 }
@@ -231,7 +237,8 @@ function readAccountStatus(row: Row): KnownKey['accountStatus'] {
   return row['account_status'] === 'active' ? 'active' : 'suspended'
 }
 
-function readKey(row: Row): KeyRow {
+/** Reads a row of table key, with `last_used_at_ms` where it was selected. */
+export function readKey(row: Row): KeyRow {
   return {
     id: String(row['id']),
     kind: row['kind'] as KeyKind,

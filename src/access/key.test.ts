@@ -3,13 +3,44 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
-import { hashSecret, headOf, makeSecret, parseSecret, secretPattern, type KeyKind } from './key.ts'
+import {
+  hashSecret,
+  headOf,
+  headStartPattern,
+  makeSecret,
+  parseSecret,
+  secretPattern,
+  traceSecret,
+  type KeyKind,
+} from './key.ts'
 
 const kinds: readonly KeyKind[] = ['client', 'reader', 'admin']
 const anyKind = fc.constantFrom(...kinds)
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('')
 
 describe('secrets', () => {
+  it('leave a trace: the hash of a whole one, the head of any other, and no more', () => {
+    fc.assert(
+      fc.property(anyKind, fc.integer({ min: 3, max: 51 }), (kind, length) => {
+        const secret = makeSecret(kind)
+        assert.deepEqual(traceSecret(` ${secret}\n`), {
+          hash: hashSecret(secret),
+          headStart: undefined,
+        })
+        const trace = traceSecret(secret.slice(0, length))
+        assert.equal(trace?.headStart, secret.slice(0, Math.min(7, length)))
+        const mayBeWhole = kind === 'admin' && length >= 19
+        assert.equal(trace?.hash, mayBeWhole ? hashSecret(secret.slice(0, length)) : undefined)
+        const head = headOf(secret)
+        assert.deepEqual(traceSecret(head), { hash: undefined, headStart: head.slice(0, 7) })
+        assert.match(head, new RegExp(headStartPattern))
+        assert.doesNotMatch(secret, new RegExp(headStartPattern))
+      }),
+    )
+    for (const text of ['', 'acme', 'cr', 'sk_ab12', 'cr_ab 12'])
+      assert.equal(traceSecret(text), undefined)
+  })
+
   it('are recognised offline, with their kind, and match the published pattern', () => {
     fc.assert(
       fc.property(anyKind, (kind) => {

@@ -10,7 +10,8 @@ import type { HoldRule } from '../base/hold-rule.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
 
 /** `client` = `cr_…`, `reader` = `ro_…`, `admin` = `ad_…`. */
-export type KeyKind = 'client' | 'reader' | 'admin'
+export const keyKinds = ['client', 'reader', 'admin'] as const
+export type KeyKind = (typeof keyKinds)[number]
 
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
 export const adminRoles = ['viewer', 'operator', 'owner'] as const
@@ -46,6 +47,8 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const randomLength = 43
 const checksumLength = 6
 const prefixLength = 3
+/** Characters of a head before its dots. */
+const headLength = prefixLength + 4
 
 /** For secret scanners: every secret of this gateway matches, and its checksum can be verified. */
 export const secretPattern = '\\b(?:cr|ro|ad)_[0-9A-Za-z]{49}\\b'
@@ -89,7 +92,32 @@ export function hashSecret(secret: string): string {
 
 /** Returns the part that may be shown and logged: it tells keys apart and does not help to guess one. */
 export function headOf(secret: string): string {
-  return secret.slice(0, prefixLength + 4) + '…'
+  return secret.slice(0, headLength) + '…'
+}
+
+/** What is known of a secret: its hash, or how it begins. */
+export interface SecretTrace {
+  /** Undefined where the text cannot be a whole secret. */
+  readonly hash: string | undefined
+  /** The beginning of its head. Undefined where another key with the same head is none that is meant. */
+  readonly headStart: string | undefined
+}
+
+const beginning = /^(?:cr|ro|ad)_[0-9A-Za-z_-]*$/
+
+/** A head as lists show it, or its beginning. */
+export const headStartPattern = `^(?:cr|ro|ad)_[0-9A-Za-z_-]{0,${headLength - prefixLength}}(?:…|\\.\\.\\.)?$`
+
+/**
+ * Reads how a secret begins, or a whole one, which is hashed at once. The rest of an incomplete secret
+ * is dropped. Undefined where no secret begins so.
+ */
+export function traceSecret(text: string): SecretTrace | undefined {
+  const start = text.trim().replace(/(?:…|\.\.\.)$/, '')
+  if (!beginning.test(start)) return undefined
+  if (parseSecret(start) !== undefined) return { hash: hashSecret(start), headStart: undefined }
+  const hash = isAdminToken(start) ? hashSecret(start) : undefined
+  return { hash, headStart: start.slice(0, headLength) }
 }
 
 function randomText(): string {

@@ -6,6 +6,7 @@ import { invariant } from '../base/errors.ts'
 import { holdRules, type HoldRule } from '../base/hold-rule.ts'
 import { addPicos, subtractPicos, type Picos } from '../base/money.ts'
 import {
+  containsPattern,
   eachRow,
   type Queryable,
   type Row,
@@ -123,7 +124,7 @@ export const accountSorts = ['name', 'balance', 'spend'] as const
 export const sortOrders = ['asc', 'desc'] as const
 
 export type AccountSort = (typeof accountSorts)[number]
-export type SortOrder = (typeof sortOrders)[number]
+type SortOrder = (typeof sortOrders)[number]
 
 interface Period {
   /** `YYYY-MM-DD`, UTC; both are included. */
@@ -192,7 +193,7 @@ function filtersOf(question: AccountsQuestion, place: Place): readonly string[] 
   const where: string[] = []
   if (status !== undefined) where.push(`${statusSql} = ${place(status)}`)
   if (nameContains !== undefined)
-    where.push(`LOWER(name) LIKE ${place(patternOf(nameContains))} ESCAPE '!'`)
+    where.push(`LOWER(name) LIKE ${place(containsPattern(nameContains))} ESCAPE '!'`)
   if (externalId !== undefined) where.push(`external_id = ${place(externalId)}`)
   if (lowSinceDay !== undefined)
     where.push(
@@ -222,12 +223,6 @@ export function spentSql(id: string, fromDay: string): string {
 
 /** SQL of an account's status. */
 export const statusSql = "CASE WHEN closed_at_ms IS NULL THEN status ELSE 'closed' END"
-
-/** Both engines lower only A to Z in a column that is compared by its bytes. */
-function patternOf(part: string): string {
-  const lowered = part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-  return `%${lowered.replace(/[!%_]/g, '!$&')}%`
-}
 
 const accountsPerPage = 100
 

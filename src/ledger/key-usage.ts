@@ -7,7 +7,7 @@ import type { KeyLimits } from '../base/key-limits.ts'
 import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row, SqlValue } from '../storage/database.ts'
 import type { UsagePeriod } from './ledger.ts'
-import { dayCost, places, readPicos, totalMonth } from './usage.ts'
+import { dayCost, readPicos, totalMonth } from './usage.ts'
 
 /** The periods of a key's limits in USD, and of what counts toward each. */
 export interface KeyUsage {
@@ -45,7 +45,7 @@ export function keyBudgets(limits: Budgets, used: KeyUsage): readonly KeyBudget[
 }
 
 export interface KeyUsageQuestion {
-  /** In the order of their ids. Keys without an account, and those that send no requests, use nothing. */
+  /** Keys without an account, and those that send no requests, use nothing. */
   readonly keys: readonly { readonly id: string; readonly accountId: string | undefined }[]
   /** Wall time; decides which UTC day and month are the current ones. */
   readonly atMs: number
@@ -68,20 +68,23 @@ export function keyUsageStatements({ keys, atMs }: KeyUsageQuestion): {
   readonly days: Statement
   readonly months: Statement
 } {
-  const accountIds = [...new Set(keys.flatMap(({ accountId }) => accountId ?? []))]
-  const ids = [keys[0]?.id ?? '', keys.at(-1)?.id ?? '']
+  const pairs = keys.flatMap(({ id, accountId = '' }) => [accountId, id])
+  const asked = (from: number): string =>
+    `WITH asked (account_id, key_id) AS (VALUES ${keys
+      .map((_, index) => `($${from + 2 * index}, $${from + 2 * index + 1})`)
+      .join(', ')})`
   return {
     days: [
-      `SELECT key_id, ${dayCost} AS cost_picos FROM report_day
-        WHERE key_id >= $1 AND key_id <= $2 AND day = $3
-          AND account_id IN (${places(4, accountIds)})`,
-      [...ids, utcDay(atMs), ...accountIds],
+      `${asked(2)} SELECT report_day.key_id, ${dayCost} AS cost_picos
+         FROM asked JOIN report_day ON report_day.account_id = asked.account_id
+          AND report_day.day = $1 AND report_day.key_id = asked.key_id`,
+      [utcDay(atMs), ...pairs],
     ],
     months: [
-      `SELECT key_id, month, cost_picos FROM usage_key_month
-        WHERE key_id >= $1 AND key_id <= $2 AND month IN ($3, $4)
-          AND account_id IN (${places(5, accountIds)})`,
-      [...ids, utcMonth(atMs), totalMonth, ...accountIds],
+      `${asked(3)} SELECT usage_key_month.key_id, month, cost_picos
+         FROM asked JOIN usage_key_month ON usage_key_month.account_id = asked.account_id
+          AND usage_key_month.key_id = asked.key_id AND month IN ($1, $2)`,
+      [utcMonth(atMs), totalMonth, ...pairs],
     ],
   }
 }

@@ -4,6 +4,7 @@
  * nor repeated.
  */
 import { z } from 'zod'
+import type { SqlValue } from '../storage/database.ts'
 import { pageLimit } from './input.ts'
 import { invalidField } from './operation.ts'
 
@@ -36,6 +37,36 @@ const cursorWords = z
     }
   })
   .pipe(z.array(z.string().refine((text) => !text.includes('\0'))))
+
+/** The order of a list, and how many words its sort keys have: amounts or times, then one text. */
+interface ListOrder {
+  readonly sort: string
+  readonly order: 'asc' | 'desc'
+  readonly keyLength: number
+}
+
+/** Makes the sort key of a row in a list that has several orders. */
+export function orderedKey({ sort, order }: ListOrder, key: readonly SqlValue[]): string {
+  return JSON.stringify([sort, order, ...key.map(String)])
+}
+
+/** Reads such a key, which must be of the same order. */
+export function readOrderedKey(
+  cursor: string | undefined,
+  { sort, order, keyLength }: ListOrder,
+): readonly SqlValue[] | undefined {
+  if (cursor === undefined) return undefined
+  const [ofSort, ofOrder, ...key] = readCursorWords(cursor) ?? []
+  const [last, ...amounts] = key.toReversed()
+  const isOf = ofSort === sort && ofOrder === order && key.length === keyLength
+  const numbers = amounts.filter((word) => amountWord.test(word)).map(BigInt)
+  const fits = numbers.every((number) => BigInt.asIntN(64, number) === number)
+  if (isOf && last !== undefined && fits && numbers.length === amounts.length)
+    return [...numbers.toReversed(), last]
+  throw invalidField('cursor', 'must be the next_cursor of a page in the same order')
+}
+
+const amountWord = /^-?\d{1,19}$/
 
 /** Reads a cursor that is the number of a row; the page has the rows before it. */
 export function readSequence(cursor: string | undefined): number {

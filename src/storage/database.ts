@@ -52,3 +52,12 @@ export async function* eachRow(
     if (rows.length < pageSize) return
   }
 }
+
+/**
+ * Returns the pattern of LIKE for a part of a text in lower case, with `!` as its escape. Both engines lower
+ * only A to Z in a column that is compared by its bytes.
+ */
+export function containsPattern(part: string): string {
+  const lowered = part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return `%${lowered.replace(/[!%_]/g, '!$&')}%`
+}

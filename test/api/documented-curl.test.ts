@@ -33,7 +33,7 @@ test('the calls of the admin API work as printed', () =>
     const { secret } = await createAdminToken(context, { name: 'page' })
     const environment = { TOKEN: secret, API: `${adminUrl}/admin/v1` }
     const commands = commandsOf('admin-api.md').filter((line) => line.startsWith('curl'))
-    assert.equal(commands.length, 6)
+    assert.equal(commands.length, 7)
     for (const command of commands) {
       // The feed of events has no end.
       const isEndless = command.includes('/events')

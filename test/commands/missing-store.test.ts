@@ -37,6 +37,7 @@ const changers = [
   'account limits acme --rpm 1',
   'account credit acme 5 --reference r',
   'key create acme',
+  'key find cr_ab12',
   'key revoke key_x',
   'token create acme',
   'token revoke key_x',

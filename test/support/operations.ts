@@ -10,6 +10,7 @@ import * as channelHealth from '../../src/operations/channels/channel-health.ts'
 import * as channelCheck from '../../src/operations/channels/channel-check.ts'
 import * as channels from '../../src/operations/channels/channels.ts'
 import * as firstAdminToken from '../../src/operations/keys/first-admin-token.ts'
+import * as allKeys from '../../src/operations/keys/all-keys.ts'
 import * as keys from '../../src/operations/keys/keys.ts'
 import { valueOf, type OperationContext, type Outcome } from '../../src/operations/operation.ts'
 import * as prices from '../../src/operations/prices/import.ts'
@@ -71,6 +72,8 @@ export const editKey = orThrow(keys.editKey)
 export const createReaderToken = orThrow(keys.createReaderToken)
 export const createAdminToken = orThrow(keys.createAdminToken)
 export const listAccountKeys = itemsOf(keys.listAccountKeys)
+export const listAllKeys = orThrow(allKeys.listAllKeys)
+export const findKeys = orThrow(allKeys.findKeys)
 export const listAdminTokens = itemsOf(keys.listAdminTokens)
 export const revokeKey = orThrow(keys.revokeKey)
 export const adoptAdminToken = orThrow(firstAdminToken.adoptAdminToken)

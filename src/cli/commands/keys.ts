@@ -1,10 +1,12 @@
 /** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`. */
+import { hashSecret, parseSecret } from '../../access/key.ts'
+import type { ListedKeyView } from '../../operations/keys/all-keys.ts'
 import { keyEndpoints } from '../../operations/keys/endpoints.ts'
 import type { KeyView, NewKey } from '../../operations/keys/key-view.ts'
-import type { Column } from '../columns.ts'
-import type { Answer } from '../command.ts'
+import { tableOf, type Column } from '../columns.ts'
+import { shown, type Answer } from '../command.ts'
 import { usdAsNumbers, type Cell } from '../output.ts'
-import { callRow, listRow, type CommandRow } from '../row.ts'
+import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 
 const limits: readonly Column<KeyView>[] = [
   ['day USD', (key) => usedOf(key.used.day_usd, key.daily_usd)],
@@ -15,6 +17,22 @@ const limits: readonly Column<KeyView>[] = [
 ]
 
 const times = ['created_at', 'expires_at', 'last_used_at'] as const
+
+const foundColumns: readonly Column<ListedKeyView>[] = [
+  'id',
+  'head',
+  'kind',
+  ['account', ({ account_name: name }): Cell => name],
+  'name',
+  'state',
+  ['month USD', (key) => usedOf(key.used.month_usd, key.monthly_usd)],
+  ...times,
+]
+
+/** A whole secret is sent as its hash. */
+function searchFor(text: string): { readonly hash: string } | { readonly head: string } {
+  return parseSecret(text) === undefined ? { head: text } : { hash: hashSecret(text) }
+}
 
 const list = { empty: 'There are none.', json: usdAsNumbers }
 const revoke = { show: revokedText, json: usdAsNumbers }
@@ -47,6 +65,22 @@ export const keyCommands: readonly CommandRow[] = [
       ...limits,
       ...times,
     ],
+  }),
+  runRow(keyEndpoints.findKeys, {
+    words: 'key find',
+    options: [],
+    more: { '<head>': 'The first characters of the secret, such as cr_ab12.' },
+    help: `A whole secret is found too: it is hashed, and neither kept nor sent. But your shell may keep what you type.
+
+Example:
+  turnpike key find cr_ab12`,
+    work: async (run) => {
+      const found = await run.callAll(keyEndpoints.findKeys, searchFor(run.arguments[0] ?? ''))
+      return shown(found, (keys) => ({
+        json: usdAsNumbers(keys),
+        text: tableOf(keys, foundColumns, 'There is none.'),
+      }))
+    },
   }),
   callRow(keyEndpoints.revokeKey, { ...revoke, words: 'key revoke' }),
   callRow(keyEndpoints.createToken, {

@@ -13,16 +13,14 @@ import {
   type Account,
   type AccountSort,
   type ListedAccount,
-  type SortOrder,
 } from '../../ledger/account-store.ts'
 import { readSpendByDay } from '../../ledger/usage.ts'
-import type { SqlValue } from '../../storage/database.ts'
 import { accountForm, accountStatuses, viewAccount } from './account-form.ts'
 import { getAccount } from './accounts.ts'
 import { pageForm, usd, type Answer } from '../answer-forms.ts'
 import { accountReference, externalId, namePart } from '../input.ts'
-import { invalidField, operation, type OperationContext } from '../operation.ts'
-import { pageFields, pageOf, readCursorWords } from '../paging.ts'
+import { operation, type OperationContext } from '../operation.ts'
+import { orderedKey, pageFields, pageOf, readOrderedKey } from '../paging.ts'
 
 const spendDays = 30
 
@@ -70,6 +68,7 @@ export const listAccounts = operation(
   async (context, { cursor, limit, sort, ...given }) => {
     // The smallest name first, but the largest amount.
     const { order = sort === 'name' ? 'asc' : 'desc', ...filter } = given
+    const listOrder = { sort, order, keyLength: keyLengths[sort] }
     const days = lastDays(context.clock.now())
     const found = await readAccounts(context.database, {
       status: filter.status,
@@ -79,13 +78,13 @@ export const listAccounts = operation(
       sort,
       order,
       spendPeriod: { fromDay: days[0] ?? '', toDay: days.at(-1) ?? '' },
-      after: cursor === undefined ? undefined : readPlace(cursor, { sort, order }),
+      after: readOrderedKey(cursor, listOrder),
       countMax: limit + 1,
     })
     const amounts = await readAmounts(context, found.slice(0, limit), days)
     return pageOf(found, {
       limit,
-      cursorOf: ({ key }: ListedAccount) => JSON.stringify([sort, order, ...key.map(String)]),
+      cursorOf: ({ key }: ListedAccount) => orderedKey(listOrder, key),
       view: (account) => viewWith(account, amounts),
     })
   },
@@ -147,23 +146,6 @@ function viewWith(account: Account, { days, spend, held }: AccountAmounts): List
       by_day_usd: amounts.map(formatUsd),
     },
   }
-}
-
-const amountWord = /^-?\d{1,19}$/
-
-/** Reads the key of the last row of the page before. */
-function readPlace(
-  cursor: string,
-  { sort, order }: { readonly sort: AccountSort; readonly order: SortOrder },
-): readonly SqlValue[] {
-  const [ofSort, ofOrder, ...key] = readCursorWords(cursor) ?? []
-  const [last, ...amounts] = key.toReversed()
-  const isOf = ofSort === sort && ofOrder === order && key.length === keyLengths[sort]
-  const numbers = amounts.filter((word) => amountWord.test(word)).map(BigInt)
-  const fits = numbers.every((number) => BigInt.asIntN(64, number) === number)
-  if (isOf && last !== undefined && fits && numbers.length === amounts.length)
-    return [...numbers.toReversed(), last]
-  throw invalidField('cursor', 'must be the next_cursor of a page in the same order')
 }
 
 /** A name; or amounts, then an id. */

@@ -1,4 +1,5 @@
 /** Endpoints of keys, read-only tokens and admin tokens. */
+import { findKeys, listAllKeys } from './all-keys.ts'
 import {
   createAdminToken,
   createClientKey,
@@ -18,6 +19,21 @@ export const keyEndpoints = endpoints('keys', {
     summary: 'List the keys of an account, oldest first.',
     operation: listAccountKeys,
     fixed: { kind: 'client' },
+  },
+  listAllKeys: {
+    id: 'keys.list-all',
+    route: 'GET /keys',
+    summary: 'List keys and tokens of all accounts, the newest first.',
+    operation: listAllKeys,
+    example: { head: 'cr_', state: 'active', sort: 'last_used', limit: 20 },
+  },
+  findKeys: {
+    id: 'keys.find',
+    route: 'POST /keys/find',
+    summary: 'Find keys and tokens by how their secret begins, or by its SHA-256.',
+    role: 'viewer',
+    operation: findKeys,
+    example: { head: 'cr_ab12' },
   },
   createKey: {
     id: 'keys.create',

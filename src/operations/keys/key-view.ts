@@ -3,16 +3,17 @@
  * its account, who sees less of it (operations/holder/keys.ts). It has the head of a secret and never more.
  */
 import { z } from 'zod'
-import { adminRoles } from '../../access/key.ts'
+import { adminRoles, keyKinds } from '../../access/key.ts'
 import type { KeyRow } from '../../access/key-store.ts'
 import { formatUsd } from '../../base/money.ts'
+import { keyStates, type KeyState } from '../../access/key-list.ts'
 import type { KeyUsage } from '../../ledger/key-usage.ts'
 import { moment, usd, type Answer } from '../answer-forms.ts'
 import { timeOrNull, timeText } from '../operation.ts'
 
 export const keyForm = z.strictObject({
   id: z.string(),
-  kind: z.enum(['client', 'reader', 'admin']),
+  kind: z.enum(keyKinds),
   account_id: z.string().nullable().meta({ description: 'Null for admin tokens.' }),
   role: z
     .enum(adminRoles)
@@ -20,7 +21,7 @@ export const keyForm = z.strictObject({
     .meta({ description: 'What an admin token may do; null for other kinds.' }),
   name: z.string(),
   head: z.string().meta({ description: 'The beginning of the secret.' }),
-  state: z.enum(['active', 'expired', 'revoked']),
+  state: z.enum(keyStates),
   models: z.array(z.string()).nullable().meta({ description: 'Null = every model.' }),
   ip: z.array(z.string()).nullable().meta({ description: 'Null = every address.' }),
   daily_usd: usd.meta({ description: 'Per UTC day; 0 = only the limits of the account.' }),
@@ -91,7 +92,7 @@ export function describeSettings(key: KeyRow) {
   }
 }
 
-function stateOf({ revokedAtMs, expiresAtMs }: KeyRow, nowMs: number): KeyView['state'] {
+function stateOf({ revokedAtMs, expiresAtMs }: KeyRow, nowMs: number): KeyState {
   if (revokedAtMs !== undefined) return 'revoked'
   return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active'
 }

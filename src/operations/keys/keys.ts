@@ -3,7 +3,14 @@
  * creates it; the store keeps its hash and its head.
  */
 import { z } from 'zod'
-import { adminRoles, hashSecret, headOf, makeSecret, type KeyKind } from '../../access/key.ts'
+import {
+  adminRoles,
+  hashSecret,
+  headOf,
+  keyKinds,
+  makeSecret,
+  type KeyKind,
+} from '../../access/key.ts'
 import {
   changeKey,
   findKey,
@@ -261,7 +268,7 @@ async function readPage(
 /** Revokes a key; it cannot be restored. Where it is revoked already, nothing changes. */
 export const revokeKey = operation(
   {
-    input: z.strictObject({ kind: z.enum(['client', 'reader', 'admin']), id: keyId }),
+    input: z.strictObject({ kind: z.enum(keyKinds), id: keyId }),
     answer: keyForm,
   },
   (context, { kind, id }) =>

@@ -67,7 +67,8 @@ CREATE TABLE key (
   revoked_at_ms BIGINT,
   CHECK ((kind = 'admin') = (account_id IS NULL))
 ) STRICT;
-CREATE INDEX key_by_account ON key (account_id);
+CREATE INDEX key_by_account ON key (account_id, id);
+CREATE INDEX key_by_head ON key (head, id); -- a leaked secret is found by how it begins
 
 -- Apart from the key, so that noting its use does not make gateways read their keys again.
 CREATE TABLE key_use (

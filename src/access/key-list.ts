@@ -1,0 +1,102 @@
+/**
+ * Lists keys over all accounts, with what operators look for: the account of each, its last use, its spend
+ * of the month. A page is one statement; the orders by use and by spend read all keys.
+ */
+import { utcMonth } from '../base/clock.ts'
+import { containsPattern, type Queryable, type SqlValue } from '../storage/database.ts'
+import type { KeyKind } from './key.ts'
+import { readKey, type KeyRow } from './key-store.ts'
+
+export const keyStates = ['active', 'expired', 'revoked'] as const
+export type KeyState = (typeof keyStates)[number]
+
+/** What a list of keys can be ordered by. */
+export const keySorts = ['created', 'last_used', 'spend'] as const
+type KeySort = (typeof keySorts)[number]
+
+export interface KeysQuestion {
+  readonly secretHash?: string | undefined
+  readonly kind?: KeyKind | undefined
+  readonly accountId?: string | undefined
+  readonly state?: KeyState | undefined
+  /** How the head begins, without the dots at its end. */
+  readonly headStart?: string | undefined
+  /** A part of the name; upper and lower case of A to Z are equal. */
+  readonly nameContains?: string | undefined
+  readonly sort: KeySort
+  readonly order: 'asc' | 'desc'
+  /** Decides which keys have expired, and which month is the current one. */
+  readonly nowMs: number
+  /** The key of the last row of the page before. */
+  readonly after?: readonly SqlValue[] | undefined
+  readonly countMax: number
+}
+
+export interface ListedKey extends KeyRow {
+  /** Undefined for admin tokens. */
+  readonly accountName: string | undefined
+  /** Where it stands in the order: a value for each column of the sort. */
+  readonly key: readonly SqlValue[]
+}
+
+/** What each sort orders by. An id makes equal values follow in one order only. */
+const sortColumns: Readonly<Record<KeySort, readonly string[]>> = {
+  // Ids begin with the time at which they were made.
+  created: ['key.id'],
+  last_used: ['COALESCE(key_use.last_used_at_ms, 0)', 'key.id'],
+  spend: ['COALESCE(usage_key_month.cost_picos, 0)', 'key.id'],
+}
+
+export async function listAllKeys(
+  queryable: Queryable,
+  question: KeysQuestion,
+): Promise<ListedKey[]> {
+  const { sort, order, after, countMax, nowMs } = question
+  const values: SqlValue[] = [countMax]
+  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const columns = sortColumns[sort]
+  const spend = `LEFT JOIN usage_key_month ON usage_key_month.account_id = key.account_id
+       AND usage_key_month.key_id = key.id AND month = `
+  const source = `key LEFT JOIN key_use ON key_use.key_id = key.id
+       LEFT JOIN account ON account.id = key.account_id
+       ${sort === 'spend' ? spend + place(utcMonth(nowMs)) : ''}`
+  const where = ['1 = 1', ...filtersOf(question, place)]
+  if (after !== undefined)
+    where.push(
+      `(${columns.join(', ')}) ${order === 'asc' ? '>' : '<'} (${after.map(place).join(', ')})`,
+    )
+  const rows = await queryable.query(
+    `SELECT key.*, key_use.last_used_at_ms, account.name AS account_name, ${columns[0]} AS place
+       FROM ${source} WHERE ${where.join(' AND ')}
+      ORDER BY ${columns.map((column) => `${column} ${order}`).join(', ')} LIMIT $1`,
+    values,
+  )
+  return rows.map((row) => {
+    const { account_name: name, place: placed = null } = row
+    const key = readKey(row)
+    return {
+      ...key,
+      accountName: typeof name === 'string' ? name : undefined,
+      key: sort === 'created' ? [key.id] : [placed, key.id],
+    }
+  })
+}
+
+function filtersOf(
+  { secretHash, kind, accountId, state, headStart, nameContains, nowMs }: KeysQuestion,
+  place: (value: SqlValue) => string,
+): readonly string[] {
+  const where: string[] = []
+  if (secretHash !== undefined) where.push(`key.secret_hash = ${place(secretHash)}`)
+  if (kind !== undefined) where.push(`key.kind = ${place(kind)}`)
+  if (accountId !== undefined) where.push(`key.account_id = ${place(accountId)}`)
+  if (headStart !== undefined)
+    where.push(`key.head >= ${place(headStart)} AND key.head < ${place(`${headStart}\uFFFF`)}`)
+  if (nameContains !== undefined)
+    where.push(`LOWER(key.name) LIKE ${place(containsPattern(nameContains))} ESCAPE '!'`)
+  if (state === 'revoked') where.push('revoked_at_ms IS NOT NULL')
+  if (state === 'active')
+    where.push(`revoked_at_ms IS NULL AND COALESCE(expires_at_ms > ${place(nowMs)}, TRUE)`)
+  if (state === 'expired') where.push(`revoked_at_ms IS NULL AND expires_at_ms <= ${place(nowMs)}`)
+  return where
+}
