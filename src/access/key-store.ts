@@ -6,29 +6,38 @@ import type { BlockList } from 'node:net'
 import { holdRules, type HoldRule } from '../base/hold-rule.ts'
 import { buildIpRanges } from '../base/ip-address.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
-import { picos } from '../base/money.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import { column, rowForm, type NewRow, type Read } from '../storage/row-form.ts'
+import { insertRow, updateRow } from '../storage/rows.ts'
 import type { AdminRole, KeyKind, Principal } from './key.ts'
 
-/** A key as operators see it. */
-export interface KeyRow {
-  readonly id: string
-  readonly kind: KeyKind
+const keyForm = rowForm({
+  id: column.text,
+  kind: column.word<KeyKind>(),
   /** Undefined for admin tokens. */
-  readonly accountId: string | undefined
+  accountId: column.optional(column.text),
   /** Of admin tokens. */
-  readonly role: AdminRole | undefined
-  readonly name: string
-  readonly head: string
-  readonly allowedModels: readonly string[] | undefined
-  readonly ipRanges: readonly string[] | undefined
-  readonly limits: KeyLimits
-  readonly createdAtMs: number
-  readonly expiresAtMs: number | undefined
-  readonly revokedAtMs: number | undefined
+  role: column.optional(column.word<AdminRole>()),
+  name: column.text,
+  head: column.text,
+  allowedModels: column.optional(column.json<readonly string[]>()),
+  ipRanges: column.optional(column.json<readonly string[]>()),
+  createdAtMs: column.number,
+  expiresAtMs: column.optional(column.number),
+  revokedAtMs: column.optional(column.number),
   /** Up to a minute old. */
-  readonly lastUsedAtMs: number | undefined
-}
+  lastUsedAtMs: column.optional(column.number),
+})
+const limitsForm = rowForm({
+  dailyPicos: column.named('daily_limit_picos', column.amount),
+  monthlyPicos: column.named('monthly_limit_picos', column.amount),
+  totalPicos: column.named('total_limit_picos', column.amount),
+  rpm: column.number,
+  tpm: column.named('tokens_per_minute', column.number),
+})
+
+/** A key as operators see it. */
+export type KeyRow = Read<typeof keyForm> & { readonly limits: KeyLimits }
 
 /** A key as a request needs it, complete without another read of the store. */
 export interface KnownKey {
@@ -48,30 +57,11 @@ export async function insertKey(
     readonly role?: AdminRole | undefined
   },
 ): Promise<void> {
-  await transaction.query(
-    `INSERT INTO key (id, kind, account_id, name, head, secret_hash, allowed_models, ip_ranges,
-       daily_limit_picos, monthly_limit_picos, total_limit_picos, rpm, tokens_per_minute,
-       created_at_ms, expires_at_ms, role)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-    [
-      key.id,
-      key.kind,
-      key.accountId ?? null,
-      key.name,
-      key.head,
-      key.secretHash,
-      listText(key.allowedModels),
-      listText(key.ipRanges),
-      key.limits.dailyPicos,
-      key.limits.monthlyPicos,
-      key.limits.totalPicos,
-      key.limits.rpm,
-      key.limits.tpm,
-      key.createdAtMs,
-      key.expiresAtMs ?? null,
-      key.role ?? null,
-    ],
-  )
+  await insertRow(transaction, 'key', { ...writeKey(key), secret_hash: key.secretHash })
+}
+
+function writeKey({ limits, ...key }: Partial<KeyRow> & Pick<KeyRow, 'limits'>): NewRow {
+  return { ...keyForm.write(key), ...limitsForm.write(limits) }
 }
 
 /** With the last use, which no request reads. */
@@ -104,29 +94,7 @@ export async function changeKey(
   id: string,
   changes: KeyChanges,
 ): Promise<void> {
-  const { name, allowedModels, ipRanges, limits, expiresAtMs } = changes
-  await transaction.query(
-    `UPDATE key SET name = $2, allowed_models = $3, ip_ranges = $4, daily_limit_picos = $5,
-       monthly_limit_picos = $6, total_limit_picos = $7, rpm = $8, tokens_per_minute = $9,
-       expires_at_ms = $10
-     WHERE id = $1`,
-    [
-      id,
-      name,
-      listText(allowedModels),
-      listText(ipRanges),
-      limits.dailyPicos,
-      limits.monthlyPicos,
-      limits.totalPicos,
-      limits.rpm,
-      limits.tpm,
-      expiresAtMs ?? null,
-    ],
-  )
-}
-
-function listText(list: readonly string[] | undefined): string | null {
-  return list === undefined ? null : JSON.stringify(list)
+  await updateRow(transaction, 'key', id, writeKey(changes))
 }
 
 /** Marks a key as revoked; a key that is already revoked keeps its time. */
@@ -239,42 +207,7 @@ function readAccountStatus(row: Row): KnownKey['accountStatus'] {
 
 /** Reads a row of table key, with `last_used_at_ms` where it was selected. */
 export function readKey(row: Row): KeyRow {
-  return {
-    id: String(row['id']),
-    kind: row['kind'] as KeyKind,
-    accountId: readText(row, 'account_id'),
-    role: readText(row, 'role') as AdminRole | undefined,
-    name: String(row['name']),
-    head: String(row['head']),
-    allowedModels: readList(row, 'allowed_models'),
-    ipRanges: readList(row, 'ip_ranges'),
-    limits: {
-      dailyPicos: picos(row['daily_limit_picos'] as bigint),
-      monthlyPicos: picos(row['monthly_limit_picos'] as bigint),
-      totalPicos: picos(row['total_limit_picos'] as bigint),
-      rpm: Number(row['rpm']),
-      tpm: Number(row['tokens_per_minute']),
-    },
-    createdAtMs: Number(row['created_at_ms']),
-    expiresAtMs: readTime(row, 'expires_at_ms'),
-    revokedAtMs: readTime(row, 'revoked_at_ms'),
-    lastUsedAtMs: readTime(row, 'last_used_at_ms'),
-  }
-}
-
-function readText(row: Row, column: string): string | undefined {
-  const value = row[column]
-  return typeof value === 'string' ? value : undefined
-}
-
-function readTime(row: Row, column: string): number | undefined {
-  const value = row[column] ?? null
-  return value === null ? undefined : Number(value)
-}
-
-function readList(row: Row, column: string): readonly string[] | undefined {
-  const value = readText(row, column)
-  return value === undefined ? undefined : (JSON.parse(value) as string[])
+  return { ...keyForm.read(row), limits: limitsForm.read(row) }
 }
 
 /** Finds what keys are called by id: the name, or the head of a key without one. */

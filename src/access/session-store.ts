@@ -2,17 +2,20 @@
  * SQL of sessions and sign-in codes. This file sees hashes and never the secret of a cookie or a link. One
  * statement decides whether a code is used, so that it works once, on any gateway.
  */
-import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import type { Queryable, Transaction } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
+import { insertRow } from '../storage/rows.ts'
 
-export interface SessionRow {
-  readonly idHash: string
+const sessionForm = rowForm({
+  idHash: column.text,
   /** The admin token whose rights it has. */
-  readonly tokenId: string
-  readonly createdAtMs: number
+  tokenId: column.text,
+  createdAtMs: column.number,
   /** By a person, up to a minute late. */
-  readonly lastUsedAtMs: number
-  readonly expiresAtMs: number
-}
+  lastUsedAtMs: column.number,
+  expiresAtMs: column.number,
+})
+export type SessionRow = Read<typeof sessionForm>
 
 /** Which sessions are over. */
 interface Ages {
@@ -22,17 +25,7 @@ interface Ages {
 }
 
 export async function insertSession(transaction: Transaction, session: SessionRow): Promise<void> {
-  await transaction.query(
-    `INSERT INTO session (id_hash, token_id, created_at_ms, last_used_at_ms, expires_at_ms)
-     VALUES ($1, $2, $3, $4, $5)`,
-    [
-      session.idHash,
-      session.tokenId,
-      session.createdAtMs,
-      session.lastUsedAtMs,
-      session.expiresAtMs,
-    ],
-  )
+  await insertRow(transaction, 'session', sessionForm.write(session))
 }
 
 export async function findSessionRow(
@@ -40,7 +33,7 @@ export async function findSessionRow(
   idHash: string,
 ): Promise<SessionRow | undefined> {
   const [row] = await queryable.query('SELECT * FROM session WHERE id_hash = $1', [idHash])
-  return row === undefined ? undefined : readSession(row)
+  return row === undefined ? undefined : sessionForm.read(row)
 }
 
 /** Notes a use. An older time changes nothing. */
@@ -65,7 +58,7 @@ export async function listSessionRows(
      ORDER BY created_at_ms DESC, id_hash`,
     [tokenId, nowMs, usedSinceMs],
   )
-  return rows.map(readSession)
+  return rows.map(sessionForm.read)
 }
 
 export async function deleteSession(transaction: Transaction, idHash: string): Promise<void> {
@@ -123,14 +116,4 @@ export async function takeSignInCode(
     [codeHash, nowMs],
   )
   return row === undefined ? undefined : String(row['token_id'])
-}
-
-function readSession(row: Row): SessionRow {
-  return {
-    idHash: String(row['id_hash']),
-    tokenId: String(row['token_id']),
-    createdAtMs: Number(row['created_at_ms']),
-    lastUsedAtMs: Number(row['last_used_at_ms']),
-    expiresAtMs: Number(row['expires_at_ms']),
-  }
 }

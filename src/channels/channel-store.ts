@@ -10,7 +10,7 @@ import {
   type SqlValue,
   type Transaction,
 } from '../storage/database.ts'
-import { upsertRows } from '../storage/upsert.ts'
+import { upsertRows } from '../storage/rows.ts'
 import { channelFields } from './catalogue/channel-fields.ts'
 import { columnsOf, readColumns, type Values } from './catalogue/field.ts'
 import { modelFields } from './catalogue/model-fields.ts'

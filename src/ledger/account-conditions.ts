@@ -1,26 +1,26 @@
 /** Accounts as alerts and the overview look at them: the money that is left, and how long it lasts. */
-import type { Picos } from '../base/money.ts'
 import type { Queryable } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { spentSql, statusSql, type AccountStatus } from './account-store.ts'
-import { readPicos } from './usage.ts'
 
-/** What the alerts about an account's money need of it. */
-export interface WatchedAccount {
-  readonly id: string
-  readonly name: string
-  readonly status: AccountStatus
-  readonly balancePicos: Picos
+const watchedForm = rowForm({
+  id: column.text,
+  name: column.text,
+  status: column.word<AccountStatus>(),
+  balancePicos: column.amount,
   /** How far below zero the balance may go. */
-  readonly creditLinePicos: Picos
+  creditLinePicos: column.amount,
   /** Zero = no limit. */
-  readonly dailyLimitPicos: Picos
+  dailyLimitPicos: column.amount,
   /** Zero = no limit. */
-  readonly monthlyLimitPicos: Picos
+  monthlyLimitPicos: column.amount,
   /** Charges less refunds of the month; zero without a limit. */
-  readonly monthPicos: Picos
+  monthPicos: column.amount,
   /** A lower balance raises an alert. Zero = never. */
-  readonly alertBelowPicos: Picos
-}
+  alertBelowPicos: column.amount,
+})
+/** What the alerts about an account's money need of it. */
+export type WatchedAccount = Read<typeof watchedForm>
 
 /** Reads all accounts that may have a condition to report, a page at a time, by id. */
 export async function listWatchedAccounts(
@@ -36,28 +36,19 @@ export async function listWatchedAccounts(
        FROM account WHERE id > $1 ORDER BY id LIMIT $2`,
     [page.afterId, page.countMax, page.month],
   )
-  return rows.map((row) => ({
-    id: String(row['id']),
-    name: String(row['name']),
-    status: String(row['status']) as AccountStatus,
-    balancePicos: readPicos(row, 'balance_picos'),
-    creditLinePicos: readPicos(row, 'credit_line_picos'),
-    dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
-    monthlyLimitPicos: readPicos(row, 'monthly_limit_picos'),
-    monthPicos: readPicos(row, 'month_picos'),
-    alertBelowPicos: readPicos(row, 'alert_below_picos'),
-  }))
+  return rows.map(watchedForm.read)
 }
 
-export interface ShortAccount {
-  readonly id: string
-  readonly name: string
-  readonly balancePicos: Picos
+const shortForm = rowForm({
+  id: column.text,
+  name: column.text,
+  balancePicos: column.amount,
   /** How far below zero the balance may go. */
-  readonly creditLinePicos: Picos
+  creditLinePicos: column.amount,
   /** Charges since the given day. */
-  readonly spentPicos: Picos
-}
+  spentPicos: column.amount,
+})
+export type ShortAccount = Read<typeof shortForm>
 
 /** Lists active accounts at their credit line, or nearer to it than they spent from a day on, by name. */
 export async function listShortAccounts(
@@ -73,11 +64,5 @@ export async function listShortAccounts(
       ORDER BY name LIMIT $2`,
     [fromDay, countMax],
   )
-  return rows.map((row) => ({
-    id: String(row['id']),
-    name: String(row['name']),
-    balancePicos: readPicos(row, 'balance_picos'),
-    creditLinePicos: readPicos(row, 'credit_line_picos'),
-    spentPicos: readPicos(row, 'spent_picos'),
-  }))
+  return rows.map(shortForm.read)
 }

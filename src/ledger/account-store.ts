@@ -3,7 +3,7 @@
  * them (entry-store.ts and the booking of charges).
  */
 import { invariant } from '../base/errors.ts'
-import { holdRules, type HoldRule } from '../base/hold-rule.ts'
+import type { HoldRule } from '../base/hold-rule.ts'
 import { addPicos, subtractPicos, type Picos } from '../base/money.ts'
 import {
   containsPattern,
@@ -13,49 +13,58 @@ import {
   type SqlValue,
   type Transaction,
 } from '../storage/database.ts'
-import { dayCost, readPicos } from './usage.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
+import { insertRow, updateRow } from '../storage/rows.ts'
+import { dayCost } from './usage.ts'
 
 /** A suspended or closed account sends no requests; it still reads its usage. */
 export type AccountStatus = 'active' | 'suspended' | 'closed'
 
-export interface AccountLimits {
+const limitFields = {
   /** How far below zero the balance may go. */
-  readonly creditLinePicos: Picos
+  creditLinePicos: column.amount,
   /** Undefined = as the setting `holds` says. */
-  readonly holds: HoldRule | undefined
+  holds: column.optional(column.word<HoldRule>()),
   /** Zero = no limit. */
-  readonly dailyLimitPicos: Picos
+  dailyLimitPicos: column.amount,
   /** Zero = no limit. */
-  readonly monthlyLimitPicos: Picos
+  monthlyLimitPicos: column.amount,
   /** Zero = no limit. */
-  readonly rpm: number
-  readonly windowMinutes: number
+  rpm: column.number,
+  windowMinutes: column.number,
   /** Tokens per minute; zero = no limit. */
-  readonly tpm: number
+  tpm: column.named('tokens_per_minute', column.number),
   /** Charges are the list price times this many millionths. */
-  readonly priceMultiplierPpm: number
+  priceMultiplierPpm: column.number,
 }
+const limitsForm = rowForm(limitFields)
+export type AccountLimits = Read<typeof limitsForm>
 
 /** What an operator notes down about the account holder. */
-export interface AccountProfile {
-  readonly note: string
+const profileFields = {
+  note: column.text,
   /** E-mail address for alerts; empty = none. */
-  readonly contact: string
+  contact: column.text,
   /** A lower balance raises an alert; zero = none does. */
-  readonly alertBelowPicos: Picos
+  alertBelowPicos: column.amount,
   /** The operator's own id of the account holder; unique. */
-  readonly externalId: string | undefined
+  externalId: column.optional(column.text),
 }
 
-export interface Account extends AccountLimits, AccountProfile {
-  readonly id: string
+const profileForm = rowForm({ ...profileFields, name: column.text })
+
+const accountForm = rowForm({
+  ...limitFields,
+  ...profileFields,
+  id: column.text,
   /** Unique. */
-  readonly name: string
-  readonly status: AccountStatus
-  readonly closedAtMs: number | undefined
-  readonly balancePicos: Picos
-  readonly createdAtMs: number
-}
+  name: column.text,
+  closedAtMs: column.optional(column.number),
+  balancePicos: column.amount,
+  createdAtMs: column.number,
+})
+export type Account = Read<typeof accountForm> & { readonly status: AccountStatus }
+export type AccountProfile = Pick<Account, keyof typeof profileFields>
 
 /** What requests can spend: balance and credit line less holds. Below zero while one hold is not covered. */
 export function availablePicos(
@@ -70,25 +79,16 @@ export async function insertAccount(
   transaction: Transaction,
   account: NewAccount,
 ): Promise<boolean> {
-  const inserted = await transaction.query(
-    `INSERT INTO account (id, name, status, credit_line_picos, largest_credit_line_picos,
-       holds, daily_limit_picos, monthly_limit_picos, rpm, window_minutes, tokens_per_minute, price_multiplier_ppm, created_at_ms)
-     VALUES ($1, $2, 'active', $3, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-     ON CONFLICT (name) DO NOTHING RETURNING id`,
-    [
-      account.id,
-      account.name,
-      account.creditLinePicos,
-      account.holds ?? null,
-      account.dailyLimitPicos,
-      account.monthlyLimitPicos,
-      account.rpm,
-      account.windowMinutes,
-      account.tpm,
-      account.priceMultiplierPpm,
-      account.createdAtMs,
-    ],
-  )
+  const row = {
+    ...limitsForm.write(account),
+    id: account.id,
+    name: account.name,
+    status: 'active',
+    created_at_ms: account.createdAtMs,
+    largest_credit_line_picos: account.creditLinePicos,
+  }
+  const rest = 'ON CONFLICT (name) DO NOTHING RETURNING id'
+  const inserted = await insertRow(transaction, 'account', row, rest)
   return inserted.length === 1
 }
 
@@ -242,19 +242,7 @@ export async function changeLimits(
   accountId: string,
   limits: Partial<AccountLimits>,
 ): Promise<Account | undefined> {
-  const changes: [column: string, value: SqlValue | undefined][] = [
-    ['credit_line_picos', limits.creditLinePicos],
-    ['holds', 'holds' in limits ? (limits.holds ?? null) : undefined],
-    ['daily_limit_picos', limits.dailyLimitPicos],
-    ['monthly_limit_picos', limits.monthlyLimitPicos],
-    ['rpm', limits.rpm],
-    ['window_minutes', limits.windowMinutes],
-    ['tokens_per_minute', limits.tpm],
-    ['price_multiplier_ppm', limits.priceMultiplierPpm],
-  ]
-  for (const [column, value] of changes)
-    if (value !== undefined)
-      await transaction.query(`UPDATE account SET ${column} = $2 WHERE id = $1`, [accountId, value])
+  await updateRow(transaction, 'account', accountId, limitsForm.write(limits))
   await transaction.query(
     `UPDATE account SET largest_credit_line_picos = credit_line_picos
       WHERE id = $1 AND credit_line_picos > largest_credit_line_picos`,
@@ -269,17 +257,7 @@ export async function changeProfile(
   accountId: string,
   profile: Partial<AccountProfile> & { readonly name?: string },
 ): Promise<void> {
-  const { name, note, contact, alertBelowPicos } = profile
-  const changes: [column: string, value: SqlValue | undefined][] = [
-    ['name', name],
-    ['note', note],
-    ['contact', contact],
-    ['alert_below_picos', alertBelowPicos],
-    ['external_id', 'externalId' in profile ? (profile.externalId ?? null) : undefined],
-  ]
-  for (const [column, value] of changes)
-    if (value !== undefined)
-      await transaction.query(`UPDATE account SET ${column} = $2 WHERE id = $1`, [accountId, value])
+  await updateRow(transaction, 'account', accountId, profileForm.write(profile))
 }
 
 export async function changeStatus(
@@ -303,28 +281,7 @@ function readStatus(row: Row): AccountStatus {
 }
 
 function readAccount(row: Row): Account {
-  const closedAtMs = row['closed_at_ms'] ?? null
-  const externalId = row['external_id']
-  return {
-    id: String(row['id']),
-    name: String(row['name']),
-    status: readStatus(row),
-    closedAtMs: closedAtMs === null ? undefined : Number(closedAtMs),
-    note: String(row['note']),
-    contact: String(row['contact']),
-    alertBelowPicos: readPicos(row, 'alert_below_picos'),
-    externalId: typeof externalId === 'string' ? externalId : undefined,
-    creditLinePicos: readPicos(row, 'credit_line_picos'),
-    holds: holdRules.find((rule) => rule === row['holds']),
-    dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
-    monthlyLimitPicos: readPicos(row, 'monthly_limit_picos'),
-    rpm: Number(row['rpm']),
-    windowMinutes: Number(row['window_minutes']),
-    tpm: Number(row['tokens_per_minute']),
-    priceMultiplierPpm: Number(row['price_multiplier_ppm']),
-    balancePicos: readPicos(row, 'balance_picos'),
-    createdAtMs: Number(row['created_at_ms']),
-  }
+  return { ...accountForm.read(row), status: readStatus(row) }
 }
 
 /** Reads the names of accounts by id; both ends are included. */

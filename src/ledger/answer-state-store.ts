@@ -4,7 +4,8 @@
  * exchange, so it is durable before the client has the end of the answer. It holds no content.
  */
 import { dayMs } from '../base/clock.ts'
-import type { Database, Queryable, Row } from '../storage/database.ts'
+import type { Database, Queryable } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
 
 type AnswerStateKind = 'response' | 'item' | 'encrypted'
 
@@ -32,15 +33,18 @@ export interface MadeStates {
  */
 type StateOwnership = 'own' | 'made_again' | 'foreign'
 
+const stateForm = rowForm({
+  kind: column.word<AnswerStateKind>(),
+  id: column.text,
+  channel: column.text,
+  model: column.text,
+  responseId: column.optional(column.text),
+  inputTokens: column.number,
+  outputTokens: column.number,
+})
+
 /** A known key. Nothing else of foreign state may be used. */
-export interface FoundState extends AnswerStateKey {
-  readonly owner: StateOwnership
-  readonly channel: string
-  readonly model: string
-  readonly responseId: string | undefined
-  readonly inputTokens: number
-  readonly outputTokens: number
-}
+export type FoundState = Read<typeof stateForm> & { readonly owner: StateOwnership }
 
 /** As long as the vendor keeps its answers. */
 export const keptStateMs = 30 * dayMs
@@ -150,11 +154,12 @@ async function findAnswerStates(
     const sql = findSql[database.dialect]
     // The first that has made an id comes first.
     for (const row of await database.query(sql, [vendor, some, nowMs])) {
-      const name = stateName(readKey(row))
+      const state = stateForm.read(row)
+      const name = stateName(state)
       const isFirst = !found.has(name)
       if (row['account_id'] === accountId)
-        found.set(name, readState(row, isFirst ? 'own' : 'made_again'))
-      else if (isFirst) found.set(name, readState(row, 'foreign'))
+        found.set(name, { ...state, owner: isFirst ? 'own' : 'made_again' })
+      else if (isFirst) found.set(name, { ...state, owner: 'foreign' })
     }
   }
   return found
@@ -170,26 +175,8 @@ const findSql = {
 } as const
 
 function findIn(ids: string): string {
-  return `SELECT kind, id, account_id, channel, model, response_id, input_tokens, output_tokens
-    FROM answer_state WHERE vendor = $1 AND id IN (${ids}) AND expires_at_ms > $3
+  return `SELECT account_id, ${stateForm.columns} FROM answer_state WHERE vendor = $1 AND id IN (${ids}) AND expires_at_ms > $3
     ORDER BY expires_at_ms`
-}
-
-function readKey(row: Row): AnswerStateKey {
-  return { kind: String(row['kind']) as AnswerStateKind, id: String(row['id']) }
-}
-
-function readState(row: Row, owner: StateOwnership): FoundState {
-  const responseId = row['response_id']
-  return {
-    ...readKey(row),
-    owner,
-    channel: String(row['channel']),
-    model: String(row['model']),
-    responseId: typeof responseId === 'string' ? responseId : undefined,
-    inputTokens: Number(row['input_tokens']),
-    outputTokens: Number(row['output_tokens']),
-  }
 }
 
 async function forgetAnswer(

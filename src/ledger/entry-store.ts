@@ -14,23 +14,28 @@ import {
   zeroPicos,
   type Picos,
 } from '../base/money.ts'
-import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import type { Queryable, Transaction } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
+import { insertRow } from '../storage/rows.ts'
 import { readPicos } from './usage.ts'
 
 type EntryKind = 'credit' | 'charge' | 'adjustment' | 'refund'
 
-export interface Entry {
+const entryForm = rowForm({
   /** Grows with each entry of the store. */
-  readonly sequence: number
-  readonly accountId: string
-  readonly kind: EntryKind
+  sequence: column.number,
+  accountId: column.text,
+  kind: column.word<EntryKind>(),
   /** A charge's is its exchange id. */
-  readonly reference: string
+  reference: column.text,
   /** Signed: a charge is negative. */
-  readonly amountPicos: Picos
-  readonly note: string | undefined
-  readonly createdAtMs: number
-}
+  amountPicos: column.amount,
+  note: column.optional(column.text),
+  createdAtMs: column.number,
+})
+export type Entry = Read<typeof entryForm>
+/** Reads an entry from a row that has its columns. */
+export const readEntry = entryForm.read
 
 export interface CreditRequest {
   readonly accountId: string
@@ -106,7 +111,7 @@ export async function largestCreditBefore(
 /** Finds the newest entry of the whole store. */
 export async function newestEntry(database: Queryable): Promise<Entry | undefined> {
   const [row] = await database.query(
-    `SELECT ${entryColumns} FROM entry ORDER BY sequence DESC LIMIT 1`,
+    `SELECT ${entryForm.columns} FROM entry ORDER BY sequence DESC LIMIT 1`,
   )
   return row === undefined ? undefined : readEntry(row)
 }
@@ -118,8 +123,6 @@ export async function newestEntry(database: Queryable): Promise<Entry | undefine
 export const longestExchangeMs = dayMs
 /** The last moment that an id can spell: ten digits of five bits. */
 const latestIdMs = 2 ** 50 - 1
-
-const entryColumns = 'sequence, account_id, kind, reference, amount_picos, note, created_at_ms'
 
 /** References of charges are exchange ids; no other reference may look like one. */
 const exchangePrefix = 'ex_'
@@ -151,7 +154,7 @@ async function findRepetition(
   balancePicos: Picos,
 ): Promise<CreditResult | undefined> {
   const [row] = await transaction.query(
-    `SELECT ${entryColumns}, input_hash FROM entry WHERE account_id = $1 AND reference = $2`,
+    `SELECT ${entryForm.columns}, input_hash FROM entry WHERE account_id = $1 AND reference = $2`,
     [request.accountId, request.reference],
   )
   if (row === undefined) return undefined
@@ -162,13 +165,11 @@ async function findRepetition(
 
 async function insertEntry(transaction: Transaction, request: CreditRequest): Promise<Entry> {
   const { accountId, kind, reference, amountPicos, note, atMs } = request
-  const [row] = await transaction.query(
-    `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, note, created_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${entryColumns}`,
-    [accountId, kind, reference, amountPicos, hashBooking(request), note ?? null, atMs],
-  )
-  invariant(row !== undefined, 'an inserted entry is returned')
-  return readEntry(row)
+  const entry = { accountId, kind, reference, amountPicos, note, createdAtMs: atMs }
+  const row = { ...entryForm.write(entry), input_hash: hashBooking(request) }
+  const [inserted] = await insertRow(transaction, 'entry', row, `RETURNING ${entryForm.columns}`)
+  invariant(inserted !== undefined, 'an inserted entry is returned')
+  return readEntry(inserted)
 }
 
 type Booking = Pick<Entry, 'accountId' | 'kind' | 'reference' | 'amountPicos'> & {
@@ -180,22 +181,4 @@ export function hashBooking(booking: Booking): string {
   const { accountId, reference, kind, amountPicos, note } = booking
   const parts = [accountId, reference, kind, amountPicos.toString(), note ?? null]
   return hash('sha256', JSON.stringify(parts))
-}
-
-export function readEntry(row: Row): Entry {
-  const kind = row['kind']
-  invariant(
-    kind === 'credit' || kind === 'charge' || kind === 'adjustment' || kind === 'refund',
-    'an entry is of a known kind',
-  )
-  const note = row['note']
-  return {
-    sequence: Number(row['sequence']),
-    accountId: String(row['account_id']),
-    kind,
-    reference: String(row['reference']),
-    amountPicos: readPicos(row, 'amount_picos'),
-    note: typeof note === 'string' ? note : undefined,
-    createdAtMs: Number(row['created_at_ms']),
-  }
 }

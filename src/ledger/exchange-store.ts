@@ -4,8 +4,9 @@
  */
 import { utcDay } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
-import { picos, type Picos } from '../base/money.ts'
+import type { Picos } from '../base/money.ts'
 import type { Database, Queryable, Row, SqlValue } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { spentSql } from './account-store.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
 import type { FreeEnding, FreeExchangeRow } from './free-exchange-store.ts'
@@ -52,35 +53,46 @@ export interface ExchangeFilter {
   readonly countMax: number
 }
 
-const sharedColumns = [
-  'exchange_id',
-  'account_id',
-  'key_id',
-  'vendor',
-  'model',
-  'operation',
-  'channel',
-  'started_at_ms',
-  'ended_at_ms',
-  'ending',
-  'status',
-  'code',
-  'attempts',
-  'vendor_request_id',
-  'client',
-  'address',
-  'asked_model',
-]
-  .map((column) => `x.${column}`)
-  .join(', ')
+const sharedForm = rowForm({
+  exchangeId: column.text,
+  accountId: column.text,
+  keyId: column.text,
+  vendor: column.text,
+  model: column.optional(column.text),
+  askedModel: column.optional(column.text),
+  operation: column.optional(column.text),
+  channel: column.optional(column.text),
+  startedAtMs: column.number,
+  endedAtMs: column.number,
+  ending: column.word<FreeEnding>(),
+  status: column.number,
+  code: column.optional(column.text),
+  vendorRequestId: column.optional(column.text),
+  client: column.text,
+  address: column.text,
+})
+/** Of a part of the columns, or of the tables that are joined. */
+const listedForm = rowForm({
+  accountName: column.text,
+  standsFor: column.number,
+  isStream: column.optional(column.flag),
+  firstEventMs: column.optional(column.number),
+})
+const chargeForm = rowForm({
+  amountPicos: column.amount,
+  priceLines: column.text,
+  operatorCostPicos: column.amount,
+})
+
+const sharedColumns = `${sharedForm.columns}, attempts`.replaceAll(/\w+/g, 'x.$&')
 
 /** In the order of `exchangeTables`. */
 const selects = [
-  `SELECT ${sharedColumns}, account.name AS account_name, 1 AS stands_for, x.is_stream,
+  `SELECT ${sharedColumns}, COALESCE(account.name, '') AS account_name, 1 AS stands_for, x.is_stream,
      x.first_event_ms, x.amount_picos, x.usage, x.marks, x.price_lines, x.operator_cost_picos,
      x.own_cost_picos, x.is_own_cost_known
      FROM exchange x LEFT JOIN account ON account.id = x.account_id`,
-  `SELECT ${sharedColumns}, account.name AS account_name, x.stands_for
+  `SELECT ${sharedColumns}, COALESCE(account.name, '') AS account_name, x.stands_for
      FROM free_exchange x LEFT JOIN account ON account.id = x.account_id`,
 ]
 
@@ -226,11 +238,12 @@ export async function findExchange(
   return undefined
 }
 
-export interface Refund {
-  readonly amountPicos: Picos
-  readonly note: string | undefined
-  readonly bookedAtMs: number
-}
+const refundForm = rowForm({
+  amountPicos: column.amount,
+  note: column.optional(column.text),
+  bookedAtMs: column.named('created_at_ms', column.number),
+})
+export type Refund = Read<typeof refundForm>
 
 /** Finds the refunds of an exchange's charge. */
 export async function findRefund(
@@ -238,66 +251,36 @@ export async function findRefund(
   { accountId, exchangeId }: Pick<RecordedExchange, 'accountId' | 'exchangeId'>,
 ): Promise<Refund | undefined> {
   const [row] = await snapshot.query(
-    `SELECT amount_picos, note, created_at_ms FROM entry
+    `SELECT ${refundForm.columns} FROM entry
       WHERE account_id = $1 AND reference = $2 AND kind = 'refund'`,
     [accountId, `refund:${exchangeId}`],
   )
-  if (row === undefined) return undefined
-  return {
-    amountPicos: readPicos(row, 'amount_picos'),
-    note: readText(row, 'note'),
-    bookedAtMs: Number(row['created_at_ms']),
-  }
+  return row === undefined ? undefined : refundForm.read(row)
 }
 
 function readExchange(row: Row): RecordedExchange {
-  const delivered = { channel: readText(row, 'channel'), status: Number(row['status']) }
+  const shared = sharedForm.read(row)
   return {
-    exchangeId: String(row['exchange_id']),
-    accountId: String(row['account_id']),
-    accountName: readText(row, 'account_name') ?? '',
-    keyId: String(row['key_id']),
-    vendor: String(row['vendor']),
-    model: readText(row, 'model'),
-    askedModel: readText(row, 'asked_model'),
-    operation: readText(row, 'operation'),
-    isStream: row['is_stream'] === undefined ? undefined : Number(row['is_stream']) !== 0,
-    ...delivered,
-    startedAtMs: Number(row['started_at_ms']),
-    endedAtMs: Number(row['ended_at_ms']),
-    firstEventMs: readNumber(row, 'first_event_ms'),
-    ending: String(row['ending']) as FreeEnding,
-    code: readText(row, 'code'),
-    attempts: parseAttempts(String(row['attempts']), delivered),
-    vendorRequestId: readText(row, 'vendor_request_id'),
-    client: String(row['client']),
-    address: String(row['address']),
-    standsFor: Number(row['stands_for']),
+    ...shared,
+    ...listedForm.read(row),
+    attempts: parseAttempts(String(row['attempts']), shared),
     charge: row['amount_picos'] === undefined ? undefined : readCharge(row),
   }
 }
 
 function readCharge(row: Row): RecordedCharge {
-  const usage = readText(row, 'usage')
+  const { usage } = row
   return {
-    amountPicos: readPicos(row, 'amount_picos'),
-    usage: usage === undefined ? undefined : parseUsage(usage),
-    marks: String(row['marks'])
-      .split(',')
-      .filter((mark) => mark !== ''),
-    priceLines: String(row['price_lines']),
-    operatorCostPicos: readPicos(row, 'operator_cost_picos'),
+    ...chargeForm.read(row),
+    usage: typeof usage === 'string' ? parseUsage(usage) : undefined,
+    marks: readMarks(row),
     ownCostPicos:
-      Number(row['is_own_cost_known']) === 0 ? undefined : picos(row['own_cost_picos'] as bigint),
+      Number(row['is_own_cost_known']) === 0 ? undefined : readPicos(row, 'own_cost_picos'),
   }
 }
 
-function readText(row: Row, column: string): string | undefined {
-  const value = row[column]
-  return typeof value === 'string' ? value : undefined
-}
-
-function readNumber(row: Row, column: string): number | undefined {
-  const value = row[column] ?? null
-  return value === null ? undefined : Number(value)
+export function readMarks(row: Row): readonly string[] {
+  return String(row['marks'])
+    .split(',')
+    .filter((mark) => mark !== '')
 }

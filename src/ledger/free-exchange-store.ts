@@ -4,6 +4,7 @@
  * operation is free. Rows hold no content.
  */
 import type { Database, Queryable, SqlValue } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { ExchangeRecord } from './ledger.ts'
@@ -119,11 +120,8 @@ export async function removeFreeExchanges(
 }
 
 /** A key whose requests the gateway has refused with this code. */
-export interface Refused {
-  readonly accountId: string
-  readonly keyId: string
-  readonly code: string
-}
+export type Refused = Read<typeof refusedForm>
+const refusedForm = rowForm({ accountId: column.text, keyId: column.text, code: column.text })
 
 /** Read at most this many: a flood has one row for many. */
 const refusedMax = 10_000
@@ -135,13 +133,9 @@ export async function listRefused(
 ): Promise<readonly Refused[]> {
   const places = codes.map((_, index) => `$${index + 3}`).join(', ')
   const rows = await queryable.query(
-    `SELECT DISTINCT account_id, key_id, code FROM free_exchange
+    `SELECT DISTINCT ${refusedForm.columns} FROM free_exchange
       WHERE exchange_id >= $1 AND code IN (${places}) LIMIT $2`,
     [firstExchangeIdAt(sinceMs), refusedMax, ...codes],
   )
-  return rows.map((row) => ({
-    accountId: String(row['account_id']),
-    keyId: String(row['key_id']),
-    code: String(row['code']),
-  }))
+  return rows.map(refusedForm.read)
 }

@@ -10,25 +10,27 @@
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
-import { subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
-import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
+import { zeroPicos, type Picos } from '../base/money.ts'
+import type { Queryable, SqlValue, Transaction } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { credit, refundPrefix, type CreditResult } from './entry-store.ts'
 import { readExchangeCut } from './exchange-retention.ts'
 import { dayCost, readPicos, totalMonth } from './usage.ts'
 
-/** A recorded exchange, as a refund needs it. */
-export interface BilledExchange {
-  readonly accountId: string
-  readonly exchangeId: string
-  readonly keyId: string
-  readonly model: string
+const billedForm = rowForm({
+  accountId: column.text,
+  exchangeId: column.text,
+  keyId: column.text,
+  model: column.text,
   /** Empty where no channel's answer was delivered. */
-  readonly channel: string
-  readonly endedAtMs: number
+  channel: column.text,
+  endedAtMs: column.number,
   /** Zero = not charged. */
-  readonly chargePicos: Picos
-  readonly isOwnCostKnown: boolean
-}
+  chargePicos: column.amount,
+  isOwnCostKnown: column.flag,
+})
+/** A recorded exchange, as a refund needs it. */
+export type BilledExchange = Read<typeof billedForm>
 
 /** More exchanges with one vendor's id are not told apart. */
 const foundMax = 10
@@ -51,8 +53,8 @@ async function findBy(
   id: string,
 ): Promise<readonly BilledExchange[]> {
   const rows = await database.query(
-    `SELECT x.account_id, x.exchange_id, x.key_id, x.model, x.channel, x.ended_at_ms,
-            x.is_own_cost_known, e.amount_picos AS charge_picos
+    `SELECT x.account_id, x.exchange_id, x.key_id, x.model, COALESCE(x.channel, '') AS channel,
+            x.ended_at_ms, x.is_own_cost_known, -COALESCE(e.amount_picos, 0) AS charge_picos
        FROM exchange x
        LEFT JOIN entry e ON e.account_id = x.account_id AND e.reference = x.exchange_id
         AND e.kind = 'charge'
@@ -60,22 +62,7 @@ async function findBy(
       ORDER BY x.exchange_id LIMIT ${foundMax}`,
     [id, await readExchangeCut(database)],
   )
-  return rows.map(readBilled)
-}
-
-function readBilled(row: Row): BilledExchange {
-  const { channel } = row
-  const charge = row['charge_picos'] === null ? zeroPicos : readPicos(row, 'charge_picos')
-  return {
-    accountId: String(row['account_id']),
-    exchangeId: String(row['exchange_id']),
-    keyId: String(row['key_id']),
-    model: String(row['model']),
-    channel: typeof channel === 'string' ? channel : '',
-    endedAtMs: Number(row['ended_at_ms']),
-    chargePicos: subtractPicos(zeroPicos, charge),
-    isOwnCostKnown: Number(row['is_own_cost_known']) !== 0,
-  }
+  return rows.map(billedForm.read)
 }
 
 export interface RefundRequest {

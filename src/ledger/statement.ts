@@ -10,6 +10,7 @@ import { idTimeMs } from '../base/id.ts'
 import { addPicos, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { ReportedTokens } from '../metering/usage.ts'
 import { eachRow, type Queryable, type Row } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { readEntry, type Entry } from './entry-store.ts'
 import {
   distantIds,
@@ -19,25 +20,26 @@ import {
   type AccountPeriod,
   type IdRange,
 } from './exchange-ids.ts'
-import type { ExchangeRecord } from './ledger.ts'
+import { readMarks } from './exchange-store.ts'
 import { readReported } from './stored-usage.ts'
 import { readPicos, readSum, sumOf } from './usage.ts'
 
+const chargedForm = rowForm({
+  keyId: column.text,
+  vendor: column.text,
+  model: column.text,
+  operation: column.text,
+  isStream: column.flag,
+  channel: column.optional(column.text),
+  startedAtMs: column.number,
+  ending: column.text,
+  status: column.number,
+  attemptCount: column.number,
+  priceLines: column.text,
+})
+
 /** The exchange of a charge. */
-export interface ChargedExchange extends Pick<
-  ExchangeRecord,
-  | 'keyId'
-  | 'vendor'
-  | 'model'
-  | 'operation'
-  | 'isStream'
-  | 'channel'
-  | 'startedAtMs'
-  | 'status'
-  | 'attemptCount'
-  | 'priceLines'
-> {
-  readonly ending: string
+export interface ChargedExchange extends Read<typeof chargedForm> {
   readonly reported: ReportedTokens
   readonly marks: readonly string[]
 }
@@ -153,9 +155,7 @@ async function* eachCharge(
   const rows = eachRow(pageSize, (last) =>
     store.query(
       `SELECT e.sequence, e.account_id, e.kind, e.reference, e.amount_picos, e.note,
-              e.created_at_ms, x.exchange_id, x.key_id, x.vendor, x.model, x.operation,
-              x.is_stream, x.channel, x.started_at_ms, x.ending, x.status, x.attempt_count,
-              x.usage, x.marks, x.price_lines
+              e.created_at_ms, x.exchange_id, x.usage, x.marks, ${chargedForm.columns}
          FROM entry e
          LEFT JOIN exchange x ON x.account_id = e.account_id AND x.exchange_id = e.reference
         WHERE e.account_id = $1 AND e.kind = 'charge' AND e.reference > $2 AND e.reference < $3
@@ -177,24 +177,8 @@ async function* eachCharge(
 
 function readExchange(row: Row): ChargedExchange | undefined {
   if (row['exchange_id'] === null) return undefined
-  const channel = row['channel']
-  return {
-    keyId: String(row['key_id']),
-    vendor: String(row['vendor']),
-    model: String(row['model']),
-    operation: String(row['operation']),
-    isStream: Number(row['is_stream']) !== 0,
-    channel: typeof channel === 'string' ? channel : undefined,
-    startedAtMs: Number(row['started_at_ms']),
-    ending: String(row['ending']),
-    status: Number(row['status']),
-    attemptCount: Number(row['attempt_count']),
-    reported: readReported(row['usage']),
-    marks: String(row['marks'])
-      .split(',')
-      .filter((mark) => mark !== ''),
-    priceLines: String(row['price_lines']),
-  }
+  const reported = readReported(row['usage'])
+  return { ...chargedForm.read(row), reported, marks: readMarks(row) }
 }
 
 /** The balance just before `fromMs`: whole days from the sums, the rest from the entries. */

@@ -7,26 +7,35 @@
 import { invariant } from '../base/errors.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
+import { column, rowForm, type Read } from './row-form.ts'
+import { upsertRows } from './rows.ts'
 import type { PostgresConnection } from './postgres/connection.ts'
 
-export interface GatewayNode {
+const nodeForm = rowForm({
   /** Identifies the process; a restart gets a new one. */
-  readonly id: string
+  id: column.text,
   /** The operator's name for the machine. */
-  readonly name: string
-  readonly region: string
-  readonly startedAtMs: number
-  readonly seenAtMs: number
+  name: column.text,
+  region: column.text,
+  startedAtMs: column.number,
+  seenAtMs: column.number,
   /** Undefined while the node runs, and after it died. */
-  readonly endedAtMs: number | undefined
+  endedAtMs: column.optional(column.number),
   /** Addresses that forward requests to it and are not among its trusted proxies. */
-  readonly unlistedProxies: readonly string[]
+  unlistedProxies: column.json<readonly string[]>(),
   /** Of its program. */
-  readonly version: string
+  version: column.text,
   /** The first digits of the commit's hash; empty = not known. */
-  readonly commit: string
+  commit: column.named('commit_id', column.text),
   /** It finishes running requests and accepts no new ones. */
-  readonly isDraining: boolean
+  isDraining: column.flag,
+})
+export type GatewayNode = Read<typeof nodeForm>
+
+const nodeTable = {
+  table: 'gateway_node',
+  key: ['id'],
+  kept: ['name', 'region', 'started_at_ms', 'version', 'commit_id'],
 }
 
 /** A node without a heartbeat for this long is gone; a task lease lasts as long. */
@@ -52,48 +61,13 @@ export async function readStoreTime(
 }
 
 export async function saveNode(transaction: Transaction, node: GatewayNode): Promise<void> {
-  await transaction.query(
-    `INSERT INTO gateway_node
-       (id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies, version,
-        commit_id, is_draining)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (id) DO UPDATE
-       SET seen_at_ms = excluded.seen_at_ms, ended_at_ms = excluded.ended_at_ms,
-         unlisted_proxies = excluded.unlisted_proxies, is_draining = excluded.is_draining`,
-    [
-      node.id,
-      node.name,
-      node.region,
-      node.startedAtMs,
-      node.seenAtMs,
-      node.endedAtMs ?? null,
-      JSON.stringify(node.unlistedProxies),
-      node.version,
-      node.commit,
-      node.isDraining ? 1 : 0,
-    ],
-  )
+  await upsertRows(transaction, nodeTable, [nodeForm.write(node)])
 }
 
 /** Lists running nodes, and nodes that are gone but not evicted yet. */
 export async function listNodes(queryable: Queryable): Promise<readonly GatewayNode[]> {
-  const rows = await queryable.query(
-    `SELECT id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies, version,
-            commit_id, is_draining
-     FROM gateway_node ORDER BY started_at_ms, id`,
-  )
-  return rows.map((row) => ({
-    id: String(row['id']),
-    name: String(row['name']),
-    region: String(row['region']),
-    startedAtMs: Number(row['started_at_ms']),
-    seenAtMs: Number(row['seen_at_ms']),
-    endedAtMs: row['ended_at_ms'] === null ? undefined : Number(row['ended_at_ms']),
-    unlistedProxies: JSON.parse(String(row['unlisted_proxies'])) as string[],
-    version: String(row['version']),
-    commit: String(row['commit_id']),
-    isDraining: Number(row['is_draining']) !== 0,
-  }))
+  const rows = await queryable.query('SELECT * FROM gateway_node ORDER BY started_at_ms, id')
+  return rows.map(nodeForm.read)
 }
 
 export async function removeNode(transaction: Transaction, id: string): Promise<void> {

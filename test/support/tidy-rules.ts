@@ -77,7 +77,9 @@ export function tablesOf(schema: string): readonly string[] {
 export type TableOwners = Readonly<Record<string, readonly string[]>>
 
 const commentLine = /^\s*(?:\*|\/\/|\/\*).*$/gm
-const sqlReference = /\b(?:FROM|INTO|UPDATE|JOIN|TABLE|DELETE FROM)\s+"?([a-z_]+)"?/g
+/** SQL, and the calls that make it. */
+const sqlReference =
+  /\b(?:(?:FROM|INTO|UPDATE|JOIN|TABLE|DELETE FROM)\s+"?|(?:insertRow|updateRow)\(\s*\w+,\s*')([a-z_]+)/g
 
 export function findStrayTables(
   files: readonly SourceFile[],

@@ -4,25 +4,9 @@
  * request.
  */
 import type { FailureLine, HealthLine } from '../health/health-line.ts'
-import type { Queryable, Row, SqlValue, Transaction } from '../../storage/database.ts'
-
-export interface ChannelChange {
-  /** Unique, so that a write repeated after a broken-off answer adds nothing. */
-  readonly id: string
-  readonly atMs: number
-  /** The process that saw it; undefined for an operator's change, which affects every process. */
-  readonly node: string | undefined
-  readonly channel: string
-  /** Undefined: all models of the channel. */
-  readonly model: string | undefined
-  readonly from: string
-  readonly to: string
-  /** One of the reasons listed in docs/operating.md. */
-  readonly why: string
-  /** The operator. */
-  readonly actor: string | undefined
-  readonly detail: ChannelChangeDetail
-}
+import type { Queryable, SqlValue, Transaction } from '../../storage/database.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { insertRow } from '../../storage/rows.ts'
 
 export interface ChannelChangeDetail {
   /** Failures since the line before, by class. */
@@ -32,6 +16,28 @@ export interface ChannelChangeDetail {
   /** When something happens next by itself. */
   readonly wake_at_ms?: number | undefined
 }
+
+const changeForm = rowForm({
+  /** Unique, so that a write repeated after a broken-off answer adds nothing. */
+  id: column.text,
+  atMs: column.number,
+  /** The process that saw it; undefined for an operator's change, which affects every process. */
+  node: column.textOrNone,
+  channel: column.text,
+  /** Undefined: all models of the channel. */
+  model: column.textOrNone,
+  from: column.named('from_state', column.text),
+  to: column.named('to_state', column.text),
+  /** One of the reasons listed in docs/operating.md. */
+  why: column.text,
+  /** The operator. */
+  actor: column.optional(column.text),
+  detail: column.json<ChannelChangeDetail>(),
+  /** Tells changes of one millisecond apart. */
+  sequence: column.number,
+})
+export type ListedChange = Read<typeof changeForm>
+export type ChannelChange = Omit<ListedChange, 'sequence'>
 
 export type ChannelFailures = ReadonlyMap<string, number>
 
@@ -57,23 +63,11 @@ export async function appendChanges(
   changes: readonly ChannelChange[],
 ): Promise<void> {
   for (const change of changes)
-    await transaction.query(
-      `INSERT INTO channel_change
-         (id, at_ms, node, channel, model, from_state, to_state, why, actor, detail)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-       ON CONFLICT (id) DO NOTHING`,
-      [
-        change.id,
-        change.atMs,
-        change.node ?? '',
-        change.channel,
-        change.model ?? '',
-        change.from,
-        change.to,
-        change.why,
-        change.actor ?? null,
-        JSON.stringify(change.detail),
-      ],
+    await insertRow(
+      transaction,
+      'channel_change',
+      changeForm.write(change),
+      'ON CONFLICT (id) DO NOTHING',
     )
 }
 
@@ -85,11 +79,6 @@ export interface ChangeQuery {
   readonly countMax: number
 }
 
-/** `sequence` tells changes of one millisecond apart. */
-export interface ListedChange extends ChannelChange {
-  readonly sequence: number
-}
-
 /** Lists the newest first, by the time of the change: a line may have waited for the store. */
 export async function listChanges(
   queryable: Queryable,
@@ -99,12 +88,11 @@ export async function listChanges(
   const [where, parameters]: [string, SqlValue[]] =
     channel === undefined ? ['', []] : ['AND channel = $4', [channel]]
   const rows = await queryable.query(
-    `SELECT id, sequence, at_ms, node, channel, model, from_state, to_state, why, actor, detail
-     FROM channel_change WHERE (at_ms, sequence) < ($1, $2) ${where}
+    `SELECT * FROM channel_change WHERE (at_ms, sequence) < ($1, $2) ${where}
      ORDER BY at_ms DESC, sequence DESC LIMIT $3`,
     [atMs, sequence, countMax, ...parameters],
   )
-  return rows.map((row) => ({ ...readChange(row), sequence: Number(row['sequence']) }))
+  return rows.map(changeForm.read)
 }
 
 /** Returns the number of the newest change; 0 where there is none. */
@@ -125,23 +113,4 @@ export async function findLastOff(
     [channel],
   )
   return row === undefined ? undefined : Number(row['at_ms'])
-}
-
-function readChange(row: Row): ChannelChange {
-  return {
-    id: String(row['id']),
-    atMs: Number(row['at_ms']),
-    node: textOrNone(row['node']),
-    channel: String(row['channel']),
-    model: textOrNone(row['model']),
-    from: String(row['from_state']),
-    to: String(row['to_state']),
-    why: String(row['why']),
-    actor: textOrNone(row['actor']),
-    detail: JSON.parse(String(row['detail'])) as ChannelChangeDetail,
-  }
-}
-
-function textOrNone(value: SqlValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

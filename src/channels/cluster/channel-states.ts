@@ -6,7 +6,8 @@
 import type { HealthLine } from '../health/health-line.ts'
 import { batchesOf } from '../../base/turns.ts'
 import { eachRow, type Queryable, type Row, type Transaction } from '../../storage/database.ts'
-import { upsertRows } from '../../storage/upsert.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { insertRow, upsertRows } from '../../storage/rows.ts'
 import type { HealthPlace } from '../health/health-place.ts'
 
 export interface PublishedState {
@@ -61,6 +62,14 @@ export function isSameState(left: HealthLine, right: HealthLine): boolean {
   )
 }
 
+const lineForm = rowForm({
+  channel: column.text,
+  model: column.text,
+  mode: column.word<HealthLine['mode']>(),
+  why: column.text,
+  sinceMs: column.number,
+})
+
 const table = { table: 'channel_state', key: ['node', 'channel', 'model'] }
 const rowsPerStatement = 100
 
@@ -74,9 +83,8 @@ export async function publishStates(
 
 function rowOf({ node, line, publishedAtMs }: PublishedState) {
   const { channel, model, mode, why, sinceMs, ...rest } = line
-  const detail = JSON.stringify(rest)
-  const times = { since_ms: sinceMs, published_at_ms: publishedAtMs }
-  return { node, channel, model, mode, why, ...times, detail }
+  const columns = lineForm.write({ channel, model, mode, why, sinceMs })
+  return { node, ...columns, published_at_ms: publishedAtMs, detail: JSON.stringify(rest) }
 }
 
 /** Withdraws one place of a node, or all that a node has published. */
@@ -116,28 +124,21 @@ export async function listStates(
 
 function readState(row: Row): PublishedState {
   // Written by `publishStates`.
-  const rest = JSON.parse(String(row['detail'])) as Omit<
-    HealthLine,
-    'channel' | 'model' | 'mode' | 'why' | 'sinceMs'
-  >
+  const rest = JSON.parse(String(row['detail'])) as Omit<HealthLine, keyof Read<typeof lineForm>>
   return {
     node: String(row['node']),
     publishedAtMs: Number(row['published_at_ms']),
-    line: {
-      ...rest,
-      channel: String(row['channel']),
-      model: String(row['model']),
-      mode: String(row['mode']) as HealthLine['mode'],
-      why: String(row['why']),
-      sinceMs: Number(row['since_ms']),
-    },
+    line: { ...rest, ...lineForm.read(row) },
   }
 }
 
-export interface PublishedOff extends HealthPlace {
-  readonly node: string
-  readonly sinceMs: number
-}
+const offForm = rowForm({
+  node: column.text,
+  channel: column.text,
+  model: column.text,
+  sinceMs: column.number,
+})
+export type PublishedOff = Read<typeof offForm>
 
 /** Lists the places that other nodes have switched off. */
 export async function listOffElsewhere(
@@ -145,35 +146,26 @@ export async function listOffElsewhere(
   node: string,
 ): Promise<readonly PublishedOff[]> {
   const rows = await queryable.query(
-    `SELECT node, channel, model, since_ms FROM channel_state
+    `SELECT ${offForm.columns} FROM channel_state
      WHERE mode = 'off' AND node <> $1 ORDER BY node, channel, model`,
     [node],
   )
-  return rows.map((row) => ({
-    node: String(row['node']),
-    channel: String(row['channel']),
-    model: String(row['model']),
-    sinceMs: Number(row['since_ms']),
-  }))
+  return rows.map(offForm.read)
 }
 
 /** The task of making the regular checks: one node at a time has the lease on it. */
 export const checkTask = 'channel_checks'
 
 /** A check of a channel that an operator has requested (table channel_check). */
-export interface CheckRequest {
-  readonly id: string
-  readonly channel: string
-}
+export type CheckRequest = Read<typeof requestForm>
+const requestForm = rowForm({ id: column.text, channel: column.text })
 
 export async function requestCheck(
   transaction: Transaction,
   request: CheckRequest & { readonly askedAtMs: number },
 ): Promise<void> {
-  await transaction.query(
-    'INSERT INTO channel_check (id, asked_at_ms, channel) VALUES ($1, $2, $3)',
-    [request.id, request.askedAtMs, request.channel],
-  )
+  const asked = { asked_at_ms: request.askedAtMs }
+  await insertRow(transaction, 'channel_check', { ...requestForm.write(request), ...asked })
 }
 
 export async function listCheckRequests(
@@ -184,7 +176,7 @@ export async function listCheckRequests(
     'SELECT id, channel FROM channel_check WHERE asked_at_ms >= $1 ORDER BY id',
     [sinceMs],
   )
-  return rows.map((row) => ({ id: String(row['id']), channel: String(row['channel']) }))
+  return rows.map(requestForm.read)
 }
 
 export async function removeCheckRequests(

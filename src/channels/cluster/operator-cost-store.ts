@@ -6,44 +6,36 @@ import { dayMs, utcDay } from '../../base/clock.ts'
 import { picos, type Picos } from '../../base/money.ts'
 import type { UsageCounts } from '../../metering/usage.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { insertRow } from '../../storage/rows.ts'
 
-export interface OperatorCost {
+const costForm = rowForm({
   /** Unique, so that a write repeated after a lost answer adds nothing. */
-  readonly id: string
-  readonly atMs: number
+  id: column.text,
+  atMs: column.number,
   /** Undefined: an operator's command, not a gateway. */
-  readonly node: string | undefined
-  readonly channel: string
-  readonly model: string
-  readonly kind: 'check'
+  node: column.textOrNone,
+  channel: column.text,
+  model: column.text,
+  kind: column.word<'check'>(),
   /** Counts only: what else a vendor says of its answer stays out. */
-  readonly usage: UsageCounts
-  readonly amountPicos: Picos
+  usage: column.json<UsageCounts>(),
+  amountPicos: column.amount,
   /** Priced at the channel's cost prices; otherwise at list price, an estimate. */
-  readonly isOwnCostKnown: boolean
-}
+  isOwnCostKnown: column.flag,
+})
+export type OperatorCost = Read<typeof costForm>
 
 export async function appendCosts(
   transaction: Transaction,
   costs: readonly OperatorCost[],
 ): Promise<void> {
   for (const cost of costs)
-    await transaction.query(
-      `INSERT INTO operator_cost (id, at_ms, node, channel, model, kind, usage, amount_picos,
-                                  is_own_cost_known)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-       ON CONFLICT (id) DO NOTHING`,
-      [
-        cost.id,
-        cost.atMs,
-        cost.node ?? '',
-        cost.channel,
-        cost.model,
-        cost.kind,
-        JSON.stringify(cost.usage),
-        cost.amountPicos,
-        cost.isOwnCostKnown ? 1 : 0,
-      ],
+    await insertRow(
+      transaction,
+      'operator_cost',
+      costForm.write(cost),
+      'ON CONFLICT (id) DO NOTHING',
     )
 }
 
@@ -68,31 +60,17 @@ export async function sumCosts(
   }
 }
 
-export interface ModelCost {
-  readonly channel: string
-  readonly model: string
-  readonly usage: UsageCounts
-  readonly amountPicos: Picos
-  readonly isOwnCostKnown: boolean
-}
-
 /** Every cost of a period, one by one; from inclusive, until exclusive. */
 export async function listCosts(
   queryable: Queryable,
   of: { readonly fromMs: number; readonly untilMs: number },
-): Promise<readonly ModelCost[]> {
+): Promise<readonly OperatorCost[]> {
   const rows = await queryable.query(
-    `SELECT channel, model, usage, amount_picos, is_own_cost_known FROM operator_cost
+    `SELECT * FROM operator_cost
       WHERE at_ms >= $1 AND at_ms < $2 ORDER BY sequence`,
     [of.fromMs, of.untilMs],
   )
-  return rows.map((row) => ({
-    channel: String(row['channel']),
-    model: String(row['model']),
-    usage: JSON.parse(String(row['usage'])) as UsageCounts,
-    amountPicos: picos(BigInt(String(row['amount_picos']))),
-    isOwnCostKnown: Number(row['is_own_cost_known']) !== 0,
-  }))
+  return rows.map(costForm.read)
 }
 
 /** The checks of one model on one channel and UTC day, or a part of the day. */

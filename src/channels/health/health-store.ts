@@ -6,7 +6,8 @@
 import type { Clock } from '../../base/clock.ts'
 import { batchesOf } from '../../base/turns.ts'
 import { eachRow, type Queryable, type Transaction } from '../../storage/database.ts'
-import { upsertRows } from '../../storage/upsert.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { upsertRows } from '../../storage/rows.ts'
 import type { CheckKind } from '../channel.ts'
 import type { Form } from './evidence.ts'
 import {
@@ -23,17 +24,18 @@ import type { Baseline } from './latency-baseline.ts'
 import type { ChannelEntry, Place, WaitsByBody } from './health-place.ts'
 import { restoreWaits, saveWaits, type SavedWaits } from './waits.ts'
 
-export interface SavedHealth {
-  readonly channel: string
-  readonly model: string
-  readonly mode: ShownMode
-  readonly why: string
+const healthForm = rowForm({
+  channel: column.text,
+  model: column.text,
+  mode: column.word<ShownMode>(),
+  why: column.text,
   /** Wall times. */
-  readonly sinceMs: number
-  readonly savedAtMs: number
+  sinceMs: column.number,
+  savedAtMs: column.number,
   /** JSON of `SavedDetail`. */
-  readonly detail: string
-}
+  detail: column.text,
+})
+export type SavedHealth = Read<typeof healthForm>
 
 interface SavedDetail {
   readonly cause?: OffCause | undefined
@@ -179,23 +181,9 @@ function restoreState(
 // --- the table ----------------------------------------------------------------------------------
 
 export async function readHealth(queryable: Queryable): Promise<readonly SavedHealth[]> {
-  const rows = await queryable.query(
-    'SELECT channel, model, mode, why, since_ms, saved_at_ms, detail FROM channel_health',
-  )
-  return rows.flatMap((row) => {
-    const mode = shownModes.find((one) => one === row['mode'])
-    // A mode of another version of the program is skipped.
-    if (mode === undefined) return []
-    return {
-      channel: String(row['channel']),
-      model: String(row['model']),
-      mode,
-      why: String(row['why']),
-      sinceMs: Number(row['since_ms']),
-      savedAtMs: Number(row['saved_at_ms']),
-      detail: String(row['detail']),
-    }
-  })
+  const rows = await queryable.query(`SELECT ${healthForm.columns} FROM channel_health`)
+  // A mode of another version of the program is skipped.
+  return rows.map(healthForm.read).filter(({ mode }) => shownModes.includes(mode))
 }
 
 const table = { table: 'channel_health', key: ['channel', 'model'] }
@@ -212,7 +200,7 @@ export async function replaceHealth(
   const kept = new Set<string>()
   for (const batch of batchesOf(saved, rowsPerStatement)) {
     for (const one of batch) kept.add(keyOf(one))
-    await upsertRows(transaction, table, batch.map(rowOf))
+    await upsertRows(transaction, table, batch.map(healthForm.write))
   }
   const rows = eachRow(rowsPerStatement, (last) =>
     transaction.query(
@@ -229,10 +217,6 @@ export async function replaceHealth(
       place.model,
     ])
   }
-}
-
-function rowOf({ channel, model, mode, why, sinceMs, savedAtMs, detail }: SavedHealth) {
-  return { channel, model, mode, why, since_ms: sinceMs, saved_at_ms: savedAtMs, detail }
 }
 
 function keyOf({ channel, model }: Pick<SavedHealth, 'channel' | 'model'>): string {

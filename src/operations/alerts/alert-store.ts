@@ -3,24 +3,34 @@
  * cause has at most one alert, and each change of it is made once, however many nodes look.
  */
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
+import { column, rowForm } from '../../storage/row-form.ts'
+import { insertRow } from '../../storage/rows.ts'
 import type { Alert, Acknowledgement, Severity } from './alert-kind.ts'
+
+const alertForm = rowForm({
+  id: column.text,
+  cause: column.text,
+  conditions: column.json<Alert['conditions']>(),
+  severityMax: column.word<Severity>(),
+  count: column.named('condition_count', column.number),
+  firstSeenAtMs: column.number,
+  lastSeenAtMs: column.number,
+})
+const acknowledgementForm = rowForm({
+  by: column.named('acknowledged_by', column.text),
+  atMs: column.named('acknowledged_at_ms', column.number),
+  untilMs: column.named('snoozed_until_ms', column.optional(column.number)),
+})
 
 /** Returns false where the cause has an alert already. */
 export async function insertAlert(transaction: Transaction, alert: Alert): Promise<boolean> {
-  const inserted = await transaction.query(
-    `INSERT INTO alert (id, cause, account_id, conditions, severity_max, condition_count,
-       first_seen_at_ms, last_seen_at_ms, changed_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7) ON CONFLICT (cause) DO NOTHING RETURNING id`,
-    [
-      alert.id,
-      alert.cause,
-      alert.conditions[0].accountId ?? null,
-      JSON.stringify(alert.conditions),
-      alert.severityMax,
-      alert.count,
-      alert.firstSeenAtMs,
-    ],
-  )
+  const row = {
+    ...alertForm.write(alert),
+    account_id: alert.conditions[0].accountId ?? null,
+    changed_at_ms: alert.firstSeenAtMs,
+  }
+  const rest = 'ON CONFLICT (cause) DO NOTHING RETURNING id'
+  const inserted = await insertRow(transaction, 'alert', row, rest)
   return inserted.length > 0
 }
 
@@ -122,24 +132,6 @@ export async function readAlertSign(queryable: Queryable): Promise<string> {
 }
 
 function readAlert(row: Row): Alert {
-  const by = row['acknowledged_by']
-  const untilMs = row['snoozed_until_ms'] ?? null
-  const acknowledged =
-    typeof by === 'string'
-      ? {
-          by,
-          atMs: Number(row['acknowledged_at_ms']),
-          untilMs: untilMs === null ? undefined : Number(untilMs),
-        }
-      : undefined
-  return {
-    id: String(row['id']),
-    cause: String(row['cause']),
-    conditions: JSON.parse(String(row['conditions'])) as Alert['conditions'],
-    severityMax: String(row['severity_max']) as Severity,
-    count: Number(row['condition_count']),
-    firstSeenAtMs: Number(row['first_seen_at_ms']),
-    lastSeenAtMs: Number(row['last_seen_at_ms']),
-    acknowledged,
-  }
+  const acknowledged = row['acknowledged_by'] === null ? undefined : acknowledgementForm.read(row)
+  return { ...alertForm.read(row), acknowledged }
 }

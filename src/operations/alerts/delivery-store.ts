@@ -2,58 +2,46 @@
  * SQL of table alert_delivery, the outbox: one message to one target. Invariant: its id and text
  * never change, so that a receiver can recognise a repeat.
  */
-import type { Queryable, Row, Transaction } from '../../storage/database.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { insertRow } from '../../storage/rows.ts'
 import type { Notice } from './alert-kind.ts'
 
 export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 type DeliveryState = (typeof deliveryStates)[number]
 
-/** The parts of a message. */
-export interface Message {
+const deliveryForm = rowForm({
   /** The receiver sees it as the id of the message. */
-  readonly id: string
+  id: column.text,
   /** The contact of an account; empty: the address of the target. */
-  readonly recipient: string
-  readonly notice: Notice
-}
-
-export interface Delivery extends Message {
-  readonly targetId: string
-  readonly state: DeliveryState
-  readonly dueAtMs: number
-  readonly attempts: number
+  recipient: column.text,
+  notice: column.json<Notice>(),
+  targetId: column.text,
+  state: column.word<DeliveryState>(),
+  dueAtMs: column.number,
+  attempts: column.number,
   /** The result of the last attempt, in words. */
-  readonly outcome: string
-  readonly endedAtMs: number | undefined
-}
+  outcome: column.text,
+  endedAtMs: column.optional(column.number),
+})
+export type Delivery = Read<typeof deliveryForm>
+
+/** The parts of a message. */
+export type Message = Pick<Delivery, 'id' | 'recipient' | 'notice'>
 
 export async function insertDelivery(
   transaction: Transaction,
-  {
-    id,
-    targetId,
-    recipient,
-    notice,
-    state,
-  }: Message & { readonly targetId: string; readonly state: 'waiting' | 'dropped' },
+  delivery: Message & { readonly targetId: string; readonly state: 'waiting' | 'dropped' },
 ): Promise<void> {
-  const isDropped = state === 'dropped'
-  await transaction.query(
-    `INSERT INTO alert_delivery (id, target_id, recipient, kind, notice, state, due_at_ms, outcome,
-       created_at_ms, ended_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7, $9)`,
-    [
-      id,
-      targetId,
-      recipient,
-      notice.condition.kind,
-      JSON.stringify(notice),
-      state,
-      notice.atMs,
-      isDropped ? 'too many messages wait for this target' : '',
-      isDropped ? notice.atMs : null,
-    ],
-  )
+  const { atMs, condition } = delivery.notice
+  const isDropped = delivery.state === 'dropped'
+  await insertRow(transaction, 'alert_delivery', {
+    ...deliveryForm.write({ ...delivery, dueAtMs: atMs }),
+    kind: condition.kind,
+    outcome: isDropped ? 'too many messages wait for this target' : '',
+    created_at_ms: atMs,
+    ended_at_ms: isDropped ? atMs : null,
+  })
 }
 
 /** Returns how many deliveries wait, by target. */
@@ -81,7 +69,7 @@ export async function listDueMessages(
      WHERE place <= $2 ORDER BY is_no_test, id`,
     [nowMs, perTargetMax],
   )
-  return rows.map(readDelivery)
+  return rows.map(deliveryForm.read)
 }
 
 /** Writes the result of an attempt: an end, or when the next one is due. */
@@ -144,7 +132,7 @@ export async function listDeliveries(
     `SELECT * FROM alert_delivery ${where === '' ? '' : `WHERE ${where}`} ORDER BY id DESC LIMIT $1`,
     [countMax, ...conditions.map(({ value }) => value)],
   )
-  return rows.map(readDelivery)
+  return rows.map(deliveryForm.read)
 }
 
 /** Removes deliveries made before `beforeMs`, at most `countMax`; each has ended long before. */
@@ -157,19 +145,4 @@ export async function removeOldDeliveries(
        (SELECT id FROM alert_delivery WHERE created_at_ms < $1 ORDER BY created_at_ms LIMIT $2)`,
     [beforeMs, countMax],
   )
-}
-
-function readDelivery(row: Row): Delivery {
-  const endedAtMs = row['ended_at_ms'] ?? null
-  return {
-    id: String(row['id']),
-    targetId: String(row['target_id']),
-    recipient: String(row['recipient']),
-    notice: JSON.parse(String(row['notice'])) as Notice,
-    state: String(row['state']) as DeliveryState,
-    dueAtMs: Number(row['due_at_ms']),
-    attempts: Number(row['attempts']),
-    outcome: String(row['outcome']),
-    endedAtMs: endedAtMs === null ? undefined : Number(endedAtMs),
-  }
 }

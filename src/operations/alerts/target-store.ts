@@ -1,5 +1,7 @@
 /** SQL of table alert_target: who gets messages of which alerts. Secrets are in it only sealed. */
-import type { Queryable, Row, Transaction } from '../../storage/database.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { insertRow } from '../../storage/rows.ts'
 import type { Severity } from './alert-kind.ts'
 
 export const targetFormats = ['webhook', 'slack', 'email'] as const
@@ -8,33 +10,22 @@ export type TargetFormat = (typeof targetFormats)[number]
 /** The address of an e-mail target whose messages go to the contact of the account they are about. */
 export const contactAddress = 'contact'
 
-export interface AlertTarget {
-  readonly id: string
+const targetForm = rowForm({
+  id: column.text,
   /** Unique. */
-  readonly name: string
-  readonly format: TargetFormat
+  name: column.text,
+  format: column.word<TargetFormat>(),
   /** An e-mail address, `contact`, or the origin of a URL: URLs hold secrets of their receivers. */
-  readonly address: string
+  address: column.text,
   /** Webhook and slack: URL and secret, see target-secret.ts. */
-  readonly sealed: string | undefined
-  readonly minSeverity: Severity
-  readonly createdAtMs: number
-}
+  sealed: column.optional(column.text),
+  minSeverity: column.word<Severity>(),
+  createdAtMs: column.number,
+})
+export type AlertTarget = Read<typeof targetForm>
 
 export async function insertTarget(transaction: Transaction, target: AlertTarget): Promise<void> {
-  await transaction.query(
-    `INSERT INTO alert_target (id, name, format, address, sealed, min_severity, created_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [
-      target.id,
-      target.name,
-      target.format,
-      target.address,
-      target.sealed ?? null,
-      target.minSeverity,
-      target.createdAtMs,
-    ],
-  )
+  await insertRow(transaction, 'alert_target', targetForm.write(target))
 }
 
 /** Finds a target by id or name. */
@@ -45,7 +36,7 @@ export async function findTarget(
   const [row] = await queryable.query('SELECT * FROM alert_target WHERE id = $1 OR name = $1', [
     reference,
   ])
-  return row === undefined ? undefined : readTarget(row)
+  return row === undefined ? undefined : targetForm.read(row)
 }
 
 /** Ordered by name. */
@@ -57,7 +48,7 @@ export async function listTargets(
     'SELECT * FROM alert_target WHERE name > $1 ORDER BY name LIMIT $2',
     [page.afterName, page.countMax],
   )
-  return rows.map(readTarget)
+  return rows.map(targetForm.read)
 }
 
 export async function countTargets(queryable: Queryable): Promise<number> {
@@ -73,17 +64,4 @@ export async function deleteTarget(transaction: Transaction, id: string): Promis
 export async function hasSealedTarget(queryable: Queryable): Promise<boolean> {
   const rows = await queryable.query('SELECT id FROM alert_target WHERE sealed IS NOT NULL LIMIT 1')
   return rows.length > 0
-}
-
-function readTarget(row: Row): AlertTarget {
-  const sealed = row['sealed']
-  return {
-    id: String(row['id']),
-    name: String(row['name']),
-    format: String(row['format']) as TargetFormat,
-    address: String(row['address']),
-    sealed: typeof sealed === 'string' ? sealed : undefined,
-    minSeverity: String(row['min_severity']) as Severity,
-    createdAtMs: Number(row['created_at_ms']),
-  }
 }

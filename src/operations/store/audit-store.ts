@@ -3,53 +3,40 @@
  * are removed by age and number, but the newest result of each scope stays, because alerts follow from it.
  */
 import { dayMs } from '../../base/clock.ts'
-import type { Queryable, Row, Transaction } from '../../storage/database.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { insertRow } from '../../storage/rows.ts'
 import { auditScopes, type AuditResult, type AuditScope, type AuditView } from './audit-forms.ts'
 
-export interface AuditRun {
-  readonly id: string
-  readonly scope: AuditScope
-  readonly result: AuditResult
+const runForm = rowForm({
+  id: column.text,
+  scope: column.word<AuditScope>(),
+  result: column.word<AuditResult>(),
   /** As in the operators' log; `gateway:NAME` where a gateway ran it on schedule. */
-  readonly actor: string
-  readonly startedAtMs: number
-  readonly durationMs: number
+  actor: column.text,
+  startedAtMs: column.number,
+  durationMs: column.number,
   /** Exchanges that ended before may be missing; 0 = none may. */
-  readonly exchangesFromMs: number
-  readonly counts: AuditView['counts']
+  exchangesFromMs: column.number,
+  counts: column.json<AuditView['counts']>(),
   /** The first ones; `counts.differences` counts all. */
-  readonly differences: AuditView['differences']
+  differences: column.json<AuditView['differences']>(),
   /** Why it could not run. */
-  readonly error: string | undefined
-}
-
-export interface ListedRun extends AuditRun {
-  readonly sequence: number
-}
+  error: column.optional(column.text),
+  sequence: column.number,
+})
+export type ListedRun = Read<typeof runForm>
+export type AuditRun = Omit<ListedRun, 'sequence'>
 
 const storedDifferencesMax = 100
 const keptMs = 90 * dayMs
 const rowsMax = 10_000
 
 export async function insertAudit(transaction: Transaction, run: AuditRun): Promise<void> {
-  await transaction.query(
-    `INSERT INTO ledger_audit (id, scope, result, actor, started_at_ms, duration_ms, exchanges_from_ms,
-       counts, differences, error)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (id) DO NOTHING`,
-    [
-      run.id,
-      run.scope,
-      run.result,
-      run.actor,
-      run.startedAtMs,
-      Math.round(run.durationMs),
-      run.exchangesFromMs,
-      JSON.stringify(run.counts),
-      JSON.stringify(run.differences.slice(0, storedDifferencesMax)),
-      run.error ?? null,
-    ],
-  )
+  const durationMs = Math.round(run.durationMs)
+  const differences = run.differences.slice(0, storedDifferencesMax)
+  const row = runForm.write({ ...run, durationMs, differences })
+  await insertRow(transaction, 'ledger_audit', row, 'ON CONFLICT (id) DO NOTHING')
   await transaction.query(
     `DELETE FROM ledger_audit
       WHERE (started_at_ms < $1 OR sequence <= (SELECT MAX(sequence) FROM ledger_audit) - $2)
@@ -68,7 +55,7 @@ export async function listAudits(
     'SELECT * FROM ledger_audit WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2',
     [page.beforeSequence, page.countMax],
   )
-  return rows.map(readRun)
+  return rows.map(runForm.read)
 }
 
 /** Returns the number of the newest audit; 0 where there is none. */
@@ -79,7 +66,7 @@ export async function newestAudit(queryable: Queryable): Promise<number> {
 
 export async function findAudit(queryable: Queryable, id: string): Promise<ListedRun | undefined> {
   const [row] = await queryable.query('SELECT * FROM ledger_audit WHERE id = $1', [id])
-  return row === undefined ? undefined : readRun(row)
+  return row === undefined ? undefined : runForm.read(row)
 }
 
 /** Reads the newest audit of each scope that ran to its end. */
@@ -91,7 +78,7 @@ export async function readLatestResults(queryable: Queryable): Promise<readonly 
         ORDER BY sequence DESC LIMIT 1`,
       [scope],
     )
-    found.push(...rows.map(readRun))
+    found.push(...rows.map(runForm.read))
   }
   return found
 }
@@ -109,22 +96,5 @@ export async function listLatestByActor(
      ORDER BY sequence LIMIT $2`,
     [sinceMs, actorsMax],
   )
-  return rows.map(readRun)
-}
-
-function readRun(row: Row): ListedRun {
-  const error = row['error']
-  return {
-    sequence: Number(row['sequence']),
-    id: String(row['id']),
-    scope: String(row['scope']) as AuditScope,
-    result: String(row['result']) as AuditResult,
-    actor: String(row['actor']),
-    startedAtMs: Number(row['started_at_ms']),
-    durationMs: Number(row['duration_ms']),
-    exchangesFromMs: Number(row['exchanges_from_ms']),
-    counts: JSON.parse(String(row['counts'])) as AuditRun['counts'],
-    differences: JSON.parse(String(row['differences'])) as AuditRun['differences'],
-    error: typeof error === 'string' ? error : undefined,
-  }
+  return rows.map(runForm.read)
 }
