@@ -47,8 +47,29 @@ test('cuts a parameter at the first segment that is no field of the format', () 
 test('keeps no word with a space, a sign or a letter beyond ASCII, and none above 64 characters', () => {
   for (const word of ['Bad Request', 'a b', 'a/b', 'ä', '', 'x'.repeat(65), 'a\n', '"x"'])
     assert.equal(reasonOf({ ...unknown, type: 'ok', code: word })?.code, null, word)
-  assert.equal(reasonOf({ ...unknown, code: 'x'.repeat(64) })?.code?.length, 64)
+  assert.equal(reasonOf({ ...unknown, code: 'word_'.repeat(12) })?.code?.length, 60)
+  assert.equal(reasonOf({ ...unknown, code: 'word_'.repeat(13) }), undefined)
   assert.equal(reasonOf({ ...unknown, code: '400' })?.code, '400')
+})
+
+test('keeps no word that may be a secret, an account or an id', () => {
+  const words = [
+    `sk-ant-api03-${'aB3'.repeat(8)}`,
+    'sk-short1',
+    `cr_${'x7Q'.repeat(12)}`,
+    ['AKIA', 'IOSFODNN7EXAMPLE'].join(''),
+    'org-abcdefgh1234',
+    'proj_abcdefgh',
+    '5b1d8a4e-0c3f-4c7e-9f1a-2b3c4d5e6f70',
+    'd41d8cd98f00b204e9800998ecf8427e',
+    'file.ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJ',
+  ]
+  for (const word of words) {
+    assert.equal(reasonOf({ ...unknown, type: 'ok', code: word })?.code, null, word)
+    assert.equal(reasonOf({ ...unknown, type: word }), undefined, word)
+  }
+  const own = ['context_length_exceeded', 'DataInspectionFailed', 'InvalidParameter.Model', '1210']
+  for (const word of own) assert.equal(reasonOf({ ...unknown, code: word })?.code, word)
 })
 
 test('shows nothing of a segment that a client may have named, wherever it stands', () => {

@@ -5,6 +5,7 @@
  */
 import type { VendorError } from './answer.ts'
 import { findField } from './field-names.ts'
+import { namesVendorAccount } from './vendor-error.ts'
 
 export interface VendorReason {
   readonly type: string | null
@@ -25,7 +26,18 @@ export function reasonOf({ type, code, param }: VendorError): VendorReason | und
 }
 
 function keptWord(word: string | undefined): string | null {
-  return word !== undefined && plainWord.test(word) ? word : null
+  return word !== undefined && plainWord.test(word) && !mayBeSecret(word) ? word : null
+}
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+/** So long a run of letters and digits is a key, a hash or an id; the words of vendors are shorter. */
+const keyLength = { withDigits: 16, lettersOnly: 32 }
+
+/** Some servers put what they were sent into a code: a key, an account, the id of a file. */
+function mayBeSecret(word: string): boolean {
+  const isKey = (run: string): boolean =>
+    run.length >= (/\d/.test(run) ? keyLength.withDigits : keyLength.lettersOnly)
+  return namesVendorAccount(word) || uuid.test(word) || word.split(/[^a-z0-9]+/i).some(isKey)
 }
 
 const indexOnly = /^\d{1,6}$/

@@ -68,7 +68,11 @@ describe('turnpike request', () => {
     const id = String(answer.headers['x-turnpike-request-id'])
     const show = () => command(['request', 'show', id])
     const { out } = await eventually('its record', show, ({ code }) => code === 0)
-    assert.match(out, /^alpha-main +400 +client .* type invalid_request_error$/m, out)
+    assert.match(
+      out,
+      /^alpha-main +400 +client .* type invalid_request_error, meaning The vendor found a mistake/m,
+      out,
+    )
     assert.equal((await command(['request', 'show', id], throughApi)).out, out)
   })
 

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import type { AdminRole } from '../../src/access/key.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { checkAccessibility, checkFitsWindow } from '../support/console/look.ts'
+import { eventually } from '../support/eventually.ts'
 import { post } from '../support/http-client.ts'
 import { listRequests, recentActions, showAccount, showRequest } from '../support/operations.ts'
 
@@ -126,6 +127,47 @@ describe('the pages of requests', () => {
       },
       { allowed: [/status of 404/] },
     ))
+
+  test('says why the vendor refused a request, in the list, on its page and in the file', async () => {
+    const { url, account, context } = console.gateway
+    const prompt = 'canary [[sandbox: status=400; type=invalid_request_error; code=invalid_value]]'
+    const messages = [{ role: 'user', content: prompt }]
+    const body = { model: 'gpt-6.1-terra', messages }
+    const answer = await post(`${url}/openai/v1/chat/completions`, account.key, body)
+    assert.equal(answer.status, 400, answer.text)
+    const id = String(answer.headers['x-turnpike-request-id'])
+    await eventually(
+      'the record',
+      () => listRequests(context, { limit: 1 }),
+      ({ items }) => items[0]?.id === id,
+    )
+    await visit('/requests', async (page) => {
+      await rowLink(page, id).waitFor()
+      const row = rows(page).filter({ has: rowLink(page, id) })
+      await row.getByText('400 · invalid_value').waitFor()
+      await rowLink(page, id).click()
+      const told = page.getByRole('status').filter({ hasText: 'The vendor’s error' })
+      await told
+        .getByText('A field of the request has a value that the vendor does not take.')
+        .waitFor()
+      const words = 'The vendor’s error: type invalid_request_error, code invalid_value'
+      assert.ok((await told.innerText()).includes(words), await told.innerText())
+      assert.ok(!(await page.content()).includes('canary'))
+      await checkAccessibility(page)
+    })
+    const token = account.token
+    await console.withAccountPage({}, async (page) => {
+      await page.getByLabel('Read-only token').fill(token)
+      await page.getByRole('button', { name: 'Show my account' }).click()
+      await page.getByRole('link', { name: 'Requests' }).click()
+      await page.getByRole('row').filter({ hasText: 'invalid_value' }).getByRole('link').click()
+      const dialog = page.getByRole('dialog')
+      await dialog
+        .getByText('A field of the request has a value that the vendor does not take.')
+        .waitFor()
+      await dialog.getByText('code invalid_value').waitFor()
+    })
+  })
 
   test('exports the filtered requests with all their facts', () =>
     visit('/requests?account=civic-data', async (page) => {

@@ -59,6 +59,13 @@ const keyForm = record({
 export type Key = ValueOf<typeof keyForm>
 export const keysForm = record({ items: list(keyForm), next_cursor: nullable(text) })
 
+const vendorErrorForm = record({
+  type: nullable(text),
+  code: nullable(text),
+  param: nullable(text),
+  meaning: text,
+})
+
 const requestFields = {
   id: text,
   vendor_request_id: nullable(text),
@@ -72,6 +79,7 @@ const requestFields = {
   outcome: text,
   status: number,
   code: nullable(text),
+  vendor_error: nullable(vendorErrorForm),
   first_event_ms: nullable(number),
   input_tokens: number,
   output_tokens: number,

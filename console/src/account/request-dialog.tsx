@@ -5,6 +5,7 @@ import { CopyButton } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure, Loading } from '../ui/states.tsx'
 import { Duration, Missing, Time } from '../ui/values.tsx'
+import { VendorErrorNotice } from '../ui/vendor-error.tsx'
 import { BillTable } from './bill-table.tsx'
 import type { RequestInFull } from './forms.ts'
 import { requestQuery } from './queries.ts'
@@ -38,6 +39,7 @@ function Explained({ request }: { request: RequestInFull }) {
         <Badge tone={tone}>{name}</Badge>
         <span>{request.explanation}</span>
       </div>
+      {request.vendor_error !== null && <VendorErrorNotice error={request.vendor_error} />}
       <div className="request-facts">
         <Facts
           items={[

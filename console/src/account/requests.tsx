@@ -4,6 +4,7 @@ import { Badge, Card } from '../ui/card.tsx'
 import { Empty, Failure, Loading } from '../ui/states.tsx'
 import { ExportButton, More, Table, type Column } from '../ui/table.tsx'
 import { Count, Missing, Time, Usd } from '../ui/values.tsx'
+import { shortVendorError } from '../ui/vendor-error.tsx'
 import { addressText, goTo, useAddress, type Address } from './address.ts'
 import type { RequestLine } from './forms.ts'
 import { keysQuery, requestsQuery } from './queries.ts'
@@ -140,12 +141,14 @@ function columnsOf(
   ]
 }
 
-function Outcome({ row: { outcome, status, requests } }: { row: RequestLine }) {
+function Outcome({ row }: { row: RequestLine }) {
+  const { outcome, status, requests, vendor_error: error } = row
   const { name, tone } = outcomeOf(outcome)
   return (
     <span className="row">
       <Badge tone={tone}>{name}</Badge>
       {status >= 400 && <span className="soft">{status}</span>}
+      {error !== null && <span className="soft break">{shortVendorError(error)}</span>}
       {requests > 1 && <span className="soft">{requests} times</span>}
     </span>
   )

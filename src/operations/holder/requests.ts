@@ -11,18 +11,18 @@ import {
   type RecordedExchange,
 } from '../../ledger/exchange-store.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
-import type { VendorReason } from '../../ledger/ledger.ts'
 import { moment, pageForm, usd, usdShown, type Answer } from '../answer-forms.ts'
 import { fromTime, untilTime } from '../input.ts'
 import { invalidField, notFound, timeText } from '../operation.ts'
 import { cursorText, pageFields, pageOf } from '../paging.ts'
+import { reasonForClient } from '../requests/explain-vendor-error.ts'
 import {
   billForm,
   endings,
   requestInFullForm,
-  vendorErrorForm,
   viewInFull as viewForOperator,
   viewRequest,
+  viewVendorError,
   type Beside,
 } from '../requests/view.ts'
 import { holderRead } from './holder-read.ts'
@@ -72,6 +72,7 @@ const holderRequestForm = z.object({
   outcome: shown.outcome,
   status: shown.status,
   code: shown.code,
+  vendor_error: shown.vendor_error,
   first_event_ms: shown.first_event_ms,
   input_tokens: shown.input_tokens,
   output_tokens: shown.output_tokens,
@@ -84,7 +85,6 @@ const holderRequestForm = z.object({
 const inFullForm = holderRequestForm.extend({
   key: shown.key,
   explanation: shown.explanation,
-  vendor_error: vendorErrorForm,
   estimated: z.boolean(),
   tokens: shown.tokens,
   calculation: z.string().nullable(),
@@ -133,23 +133,22 @@ export const holderRequest = holderRead(
   },
 )
 
-/** A refusal of the client's own making; what else a vendor says is about the operator's account. */
-function refusalOf({ ending, attempts, channel }: RecordedExchange): VendorReason | null {
-  if (ending !== 'refused') return null
-  return attempts.find((attempt) => attempt.channel === channel)?.reason ?? null
-}
-
 function viewLine(exchange: RecordedExchange): Answer<typeof holderRequestForm> {
   return holderRequestForm.parse({
     ...viewRequest(exchange, new Map()),
     vendor_request_id: exchange.vendorRequestId ?? null,
-    ...costOf(exchange),
+    ...changedForHolder(exchange),
   })
 }
 
-function costOf({ charge }: RecordedExchange) {
-  const amount = charge?.amountPicos ?? zeroPicos
-  return { cost_usd: usdNumber(amount), cost: formatUsd(amount) }
+/** What else a vendor says is about the operator's account. */
+function changedForHolder(exchange: RecordedExchange) {
+  const amount = exchange.charge?.amountPicos ?? zeroPicos
+  return {
+    vendor_error: viewVendorError(reasonForClient(exchange)),
+    cost_usd: usdNumber(amount),
+    cost: formatUsd(amount),
+  }
 }
 
 function viewInFull(exchange: RecordedExchange, beside: Beside): Answer<typeof inFullForm> {
@@ -158,11 +157,10 @@ function viewInFull(exchange: RecordedExchange, beside: Beside): Answer<typeof i
   const amount = exchange.charge?.amountPicos ?? zeroPicos
   return inFullForm.parse({
     ...view,
-    ...costOf(exchange),
+    ...changedForHolder(exchange),
     explanation: view.marks.includes('not_free')
       ? `${explanations[exchange.ending]} ${notFree}`
       : explanations[exchange.ending],
-    vendor_error: refusalOf(exchange),
     estimated: view.marks.includes('estimated'),
     calculation: view.bill?.calculation ?? null,
     refund:

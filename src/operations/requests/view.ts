@@ -4,10 +4,12 @@ import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { formatUsd } from '../../base/money.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { RecordedCharge, RecordedExchange, Refund } from '../../ledger/exchange-store.ts'
+import type { VendorReason } from '../../ledger/ledger.ts'
 import { usageClasses } from '../../metering/usage.ts'
 import { count, moment, usd, type Answer } from '../answer-forms.ts'
 import { timeText } from '../operation.ts'
 import { partForm, viewBill } from '../reports/bill.ts'
+import { explainVendorError, reasonOfFailure } from './explain-vendor-error.ts'
 import { explainAttempts, explainCharge } from './explain.ts'
 
 const explanations: Readonly<Record<FreeEnding, string>> = {
@@ -23,6 +25,21 @@ const explanations: Readonly<Record<FreeEnding, string>> = {
 export const endings = Object.keys(explanations) as [FreeEnding, ...FreeEnding[]]
 
 const milliseconds = z.number().min(0).nullable()
+
+const word = z.string().nullable()
+
+/** Never the message, which quotes what clients send. */
+const vendorErrorForm = z
+  .strictObject({
+    type: word,
+    code: word,
+    param: word.meta({
+      description: 'The field of the request, without names that a client has chosen.',
+    }),
+    meaning: z.string().meta({ description: 'What these words say, as Markdown.' }),
+  })
+  .nullable()
+  .meta({ description: "The vendor's error without its message; null where it gave none." })
 
 /** A line of the list. */
 export const requestForm = z.strictObject({
@@ -53,6 +70,8 @@ export const requestForm = z.strictObject({
   input_tokens: count,
   output_tokens: count,
   cache_tokens: count,
+  /** Of the answer that the client got, or of the last attempt that the vendor refused. */
+  vendor_error: vendorErrorForm,
   cost_usd: usd,
   first_event_ms: milliseconds,
   attempt_count: count.meta({ description: 'More than one: a retry or a failover.' }),
@@ -79,20 +98,6 @@ export const billForm = z.strictObject({
   multiplier: z.string(),
   at_most_usd: usd.nullable(),
 })
-
-const word = z.string().nullable()
-
-/** Never the message, which quotes what clients send. */
-export const vendorErrorForm = z
-  .strictObject({
-    type: word,
-    code: word,
-    param: word.meta({
-      description: 'The field of the request, without names that a client has chosen.',
-    }),
-  })
-  .nullable()
-  .meta({ description: "The vendor's error without its message; null where it gave none." })
 
 export const requestInFullForm = requestForm.extend({
   vendor_request_id: z.string().nullable(),
@@ -163,6 +168,7 @@ export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames): Req
     input_tokens: reported?.inputTokens ?? 0,
     output_tokens: reported?.outputTokens ?? 0,
     cache_tokens: reported?.cacheTokens ?? 0,
+    vendor_error: viewVendorError(reasonOfFailure(exchange)),
     cost_usd: costOf(charge),
     first_event_ms: exchange.firstEventMs ?? null,
     attempt_count: exchange.attempts.length,
@@ -200,7 +206,7 @@ export function viewInFull(
       first_event_ms: attempt.firstEventMs,
       duration_ms: attempt.durationMs,
       dropped_betas: [...(attempt.droppedBetas ?? [])],
-      vendor_error: attempt.reason ?? null,
+      vendor_error: viewVendorError(attempt.reason),
     })),
     tokens: tokensOf(charge),
     marks: [...(charge?.marks ?? [])],
@@ -214,6 +220,10 @@ export function viewInFull(
 
 function viewRefund({ amountPicos, note, bookedAtMs }: Refund) {
   return { amount_usd: formatUsd(amountPicos), reason: note ?? null, at: timeText(bookedAtMs) }
+}
+
+export function viewVendorError(reason: VendorReason | undefined): RequestView['vendor_error'] {
+  return reason === undefined ? null : { ...reason, meaning: explainVendorError(reason) }
 }
 
 /** Null without a code, and for a code of another release. */

@@ -2,8 +2,9 @@
 import { Link } from '@tanstack/react-router'
 import { Badge, Card, type Tone } from '../../ui/card.tsx'
 import { formatDuration } from '../../ui/format.ts'
+import { Prose } from '../../ui/prose.tsx'
 import { Duration } from '../../ui/values.tsx'
-import { Prose } from './prose.tsx'
+import { VendorErrorWords } from '../../ui/vendor-error.tsx'
 import type { RequestInFull } from './queries.ts'
 import { durationMsOf } from './words.ts'
 
@@ -95,15 +96,14 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
         )}
         , took <Duration ms={attempt.duration_ms} />
         {dropped.length > 0 && `. Betas left out: ${dropped.join(', ')}`}
-        {error !== null && `. The vendor's error: ${wordsOf(error)}`}
       </p>
+      {error !== null && (
+        <p className="soft attempts-times">
+          <VendorErrorWords error={error} />. <Prose text={error.meaning} />
+        </p>
+      )}
     </li>
   )
-}
-
-function wordsOf({ type, code, param }: NonNullable<Attempt['vendor_error']>): string {
-  const words = [type, code, param === null ? null : `parameter ${param}`]
-  return words.filter((word) => word !== null).join(', ')
 }
 
 /** The times below it say the same in words. */

@@ -4,6 +4,7 @@ import { Badge } from '../../ui/card.tsx'
 import { formatCount, formatInteger } from '../../ui/format.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Duration, Missing, Time, Usd } from '../../ui/values.tsx'
+import { shortVendorError } from '../../ui/vendor-error.tsx'
 import type { RequestLine } from './queries.ts'
 import { durationMsOf, outcomeWords } from './words.ts'
 
@@ -56,6 +57,9 @@ export const fileColumns: readonly Column<RequestLine>[] = [
       ['attempts', (line) => line.attempt_count],
       ['status', ({ status }) => status],
       ['code', ({ code }) => code],
+      ['vendor_error_type', ({ vendor_error: error }) => error?.type ?? null],
+      ['vendor_error_code', ({ vendor_error: error }) => error?.code ?? null],
+      ['vendor_error_param', ({ vendor_error: error }) => error?.param ?? null],
       ['input_tokens', (line) => line.input_tokens],
       ['output_tokens', (line) => line.output_tokens],
       ['cache_tokens', (line) => line.cache_tokens],
@@ -101,7 +105,8 @@ function Way({ line: { model, operation, channel, attempt_count: count } }: { li
   )
 }
 
-function Outcome({ line: { outcome, status, code, requests } }: { line: RequestLine }) {
+function Outcome({ line }: { line: RequestLine }) {
+  const { outcome, status, code, requests, vendor_error: error } = line
   const [text, tone] = outcomeWords[outcome]
   return (
     <div className="requests-pair">
@@ -116,9 +121,8 @@ function Outcome({ line: { outcome, status, code, requests } }: { line: RequestL
         )}
       </span>
       {(code !== null || outcome !== 'completed') && (
-        <span className="requests-code">
-          {status}
-          {code !== null && ` · ${code}`}
+        <span className="requests-code" data-tip={error?.meaning.replaceAll('`', '')}>
+          {[status, code, error && shortVendorError(error)].filter((part) => part).join(' · ')}
         </span>
       )}
     </div>

@@ -2,8 +2,9 @@
 import { Link } from '@tanstack/react-router'
 import { Badge, Card, Notice } from '../../ui/card.tsx'
 import { formatInteger } from '../../ui/format.ts'
+import { Prose } from '../../ui/prose.tsx'
 import { Time, Usd } from '../../ui/values.tsx'
-import { Prose } from './prose.tsx'
+import { VendorErrorNotice } from '../../ui/vendor-error.tsx'
 import type { RequestInFull } from './queries.ts'
 import { clientSaw, outcomeWords } from './words.ts'
 
@@ -16,6 +17,7 @@ export function WhatHappened({ request }: { request: RequestInFull }) {
     error,
     refund,
     requests,
+    vendor_error: vendorError,
   } = request
   const [text, tone] = outcomeWords[outcome]
   return (
@@ -50,6 +52,7 @@ export function WhatHappened({ request }: { request: RequestInFull }) {
             </div>
           )}
         </dl>
+        {vendorError !== null && <VendorErrorNotice error={vendorError} />}
         {code !== null && (
           <Notice tone={tone === 'bad' ? 'warn' : 'neutral'}>
             <p>

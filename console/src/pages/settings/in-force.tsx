@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Badge, Card } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Prose } from '../../ui/prose.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
-import { MarkedText } from './marked-text.tsx'
 import { settingsQuery, type Setting } from './queries.ts'
 import './settings.css'
 
@@ -65,7 +65,7 @@ function SettingTable({ group, settings }: { group: string; settings: readonly S
             <div className="setting-meaning">
               <code>{name}</code>
               <p className="soft">
-                <MarkedText text={meaning} />
+                <Prose text={meaning} />
               </p>
             </div>
           ),

@@ -1,0 +1,44 @@
+/** The words that are kept of a vendor's error, and what they say. Never its message. */
+import { Notice } from './card.tsx'
+import { Prose } from './prose.tsx'
+
+export interface VendorError {
+  readonly type: string | null
+  readonly code: string | null
+  readonly param: string | null
+  readonly meaning: string
+}
+
+/** The vendor's most telling word, for a line of a list. */
+export function shortVendorError({ type, code, param }: VendorError): string {
+  return code ?? type ?? param ?? ''
+}
+
+/** Why the vendor refused, in a sentence and in the vendor's own words. */
+export function VendorErrorNotice({ error }: { error: VendorError }) {
+  return (
+    <Notice tone="warn">
+      <p>
+        <Prose text={error.meaning} />
+      </p>
+      <p className="soft">
+        <VendorErrorWords error={error} />
+      </p>
+    </Notice>
+  )
+}
+
+export function VendorErrorWords({ error: { type, code, param } }: { error: VendorError }) {
+  const words = Object.entries({ type, code, parameter: param }).filter(([, word]) => word !== null)
+  return (
+    <>
+      The vendor&rsquo;s error:{' '}
+      {words.map(([name, word], index) => (
+        <span key={name}>
+          {index > 0 && ', '}
+          {name} <code className="break">{word}</code>
+        </span>
+      ))}
+    </>
+  )
+}
