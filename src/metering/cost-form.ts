@@ -9,6 +9,7 @@ import {
   isFactor,
   parseFactor,
   parseModelPrices,
+  priceJsonSchema,
   priceSchema,
   printFactor,
   printModelPrices,
@@ -27,24 +28,35 @@ const costRule =
   'must be { factor: 0.8 } for a factor on list prices, or a mapping of models to their prices'
 
 /** Validates and parses the value of `cost:`; an issue names the key that is wrong. */
-export const costSchema = z.custom<unknown>().transform((value, context): CostPrices => {
-  const complain = (message: string, path: readonly PropertyKey[] = []): never => {
-    context.addIssue({ code: 'custom', message, path: [...path], input: undefined })
-    return z.NEVER
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complain(costRule)
-  const entries = Object.entries(value as Readonly<Record<string, unknown>>)
-  if (entries.length === 0) return complain(costRule)
-  for (const [key, given] of entries) {
-    if (isFactorEntry(key, given)) {
-      if (!isFactor(given)) complain('must be a factor from 0, with at most 6 decimals', [key])
-      continue
+export const costSchema = z
+  .custom<unknown>()
+  .transform((value, context): CostPrices => {
+    const complain = (message: string, path: readonly PropertyKey[] = []): never => {
+      context.addIssue({ code: 'custom', message, path: [...path], input: undefined })
+      return z.NEVER
     }
-    for (const issue of priceSchema.safeParse(given).error?.issues ?? [])
-      complain(issue.message, [key, ...issue.path])
-  }
-  return context.issues.length > 0 ? z.NEVER : parseCost(value as CostForm)
-})
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return complain(costRule)
+    const entries = Object.entries(value as Readonly<Record<string, unknown>>)
+    if (entries.length === 0) return complain(costRule)
+    for (const [key, given] of entries) {
+      if (isFactorEntry(key, given)) {
+        if (!isFactor(given)) complain('must be a factor from 0, with at most 6 decimals', [key])
+        continue
+      }
+      for (const issue of priceSchema.safeParse(given).error?.issues ?? [])
+        complain(issue.message, [key, ...issue.path])
+    }
+    return context.issues.length > 0 ? z.NEVER : parseCost(value as CostForm)
+  })
+  .meta({
+    type: 'object',
+    minProperties: 1,
+    properties: {
+      [factorKey]: { anyOf: [{ type: 'number' }, { type: 'string' }, priceJsonSchema] },
+    },
+    additionalProperties: priceJsonSchema,
+  })
 
 function isFactorEntry(key: string, given: unknown): boolean {
   return key === factorKey && (typeof given !== 'object' || given === null)

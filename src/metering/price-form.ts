@@ -208,6 +208,14 @@ const versionsSchema = z
     })
   })
 
+/** Both forms as JSON Schema. */
+function priceJson(): Readonly<Record<string, unknown>> {
+  const { $schema: _, ...version } = z.toJSONSchema(versionSchema, { io: 'input' })
+  return { anyOf: [version, { type: 'array', items: version, minItems: 1 }] }
+}
+
+export const priceJsonSchema = priceJson()
+
 /**
  * Validates the value of `price:`, one set of prices or a list of versions. It is not a zod union, so
  * that an issue names the key that is wrong, and not only that no alternative fits.
@@ -225,6 +233,7 @@ export const priceSchema = z
     for (const issue of parsed.error?.issues ?? [])
       context.addIssue({ code: 'custom', path: [...issue.path], message: issue.message })
   })
+  .meta(priceJsonSchema)
 
 /** Parses a UTC date or time; undefined for other text and for days that do not exist. */
 function parseMoment(text: string): number | undefined {

@@ -100,6 +100,33 @@ export async function listActions(
   return rows.map((row) => viewAction(row, names))
 }
 
+/** Lists actions of these names after a number and before another one, newest first. */
+export async function listActionsOf(
+  queryable: Queryable,
+  question: {
+    readonly actions: readonly [string, ...string[]]
+    readonly after: number
+    readonly before?: number
+    readonly countMax: number
+  },
+): Promise<readonly ActionView[]> {
+  const { actions, after, before = Number.MAX_SAFE_INTEGER, countMax } = question
+  const rows: Row[] = []
+  for (const action of actions)
+    rows.push(
+      ...(await queryable.query(
+        `SELECT * FROM operator_action WHERE action = $1 AND sequence > $2 AND sequence < $3
+          ORDER BY sequence DESC LIMIT $4`,
+        [action, after, before, countMax],
+      )),
+    )
+  const names = rows.length === 0 ? new Map() : await readTokenNames(queryable)
+  return rows
+    .map((row) => viewAction(row, names))
+    .sort((left, right) => right.sequence - left.sequence)
+    .slice(0, countMax)
+}
+
 function conditionsOf(
   { before, action, actor, subjects, fromMs, toMs }: ActionsQuestion,
   names: Names,

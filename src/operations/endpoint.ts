@@ -164,6 +164,8 @@ export const exampleNames = {
   key: 'key_exampleofakey',
   token: 'key_exampleofatoken',
   adminToken: 'key_exampleofanadmintoken',
+  vendor: 'alpha',
+  model: 'large-1',
   channel: 'alpha-main',
   request: 'ex_exampleofarequest',
   target: 'ops',

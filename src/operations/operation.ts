@@ -224,7 +224,11 @@ function refused(
 
 /** Refuses one field of the input for a reason that its schema cannot know. */
 export function invalidField(field: string, message: string): Error {
-  return new RefusedError(refusalOfFields([{ field, message }]))
+  return invalidFields([{ field, message }])
+}
+
+export function invalidFields(fields: readonly FieldMistake[]): Error {
+  return new RefusedError(refusalOfFields(fields))
 }
 
 export function invalid(message: string): Error {
@@ -245,6 +249,11 @@ export function preconditionFailed(): Error {
     'operations.precondition_failed',
     'It has changed since you read it. Nothing was changed. Read it again, and decide again.',
   )
+}
+
+/** Refuses a change of what others have changed since; `changes` lists what and by whom. */
+export function changedMeanwhile(message: string, changes: readonly unknown[]): Error {
+  return refused('operations.precondition_failed', message, { changes })
 }
 
 export function conflict(message: string): Error {

@@ -24,6 +24,10 @@ const rows: readonly AnyRow[] = [...allEndpoints, ...allStreams]
 /** Their examples change nothing: dry runs, checks, comparisons, searches. */
 const changeNothing = new Set([
   'catalogue.apply',
+  'catalogue.edit',
+  ...['vendors', 'models', 'channels'].flatMap((section) =>
+    ['create', 'edit', 'retire'].map((verb) => `${section}.${verb}`),
+  ),
   'prices.import',
   'reconciliations.create',
   'audits.create',

@@ -8,6 +8,7 @@ import type { Endpoint, FileEndpoint, StreamEndpoint } from '../../src/operation
 import { firingAlerts } from '../../src/operations/alerts/firing.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
+import { modelChanges } from '../../src/operations/catalogue/entry-changes.ts'
 import { runAudit } from '../../src/operations/store/audit-runs.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
@@ -43,6 +44,12 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     [exampleNames.key]: async () => (await createClientKey(context, { account })).key.id,
     [exampleNames.token]: async () => (await createReaderToken(context, { account })).key.id,
     [exampleNames.adminToken]: async () => (await createAdminToken(context, {})).key.id,
+    // No channel serves it, so that it can be retired.
+    [exampleNames.model]: async () => {
+      const id = `spare-${++count}`
+      valueOf(await modelChanges.create(context, { id, vendor: exampleNames.vendor }))
+      return id
+    },
     [exampleNames.request]: () => chargedRequest(gateway),
     [exampleNames.audit]: async () => valueOf(await runAudit(context, {})).id,
     [exampleNames.target]: async () => {

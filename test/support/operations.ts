@@ -6,6 +6,7 @@ import * as accountList from '../../src/operations/accounts/account-list.ts'
 import * as accounts from '../../src/operations/accounts/accounts.ts'
 import * as actionList from '../../src/operations/store/action-list.ts'
 import * as catalogue from '../../src/operations/catalogue/catalogue.ts'
+import * as catalogueExport from '../../src/operations/catalogue/export.ts'
 import * as channelHealth from '../../src/operations/channels/channel-health.ts'
 import * as channelCheck from '../../src/operations/channels/channel-check.ts'
 import * as channels from '../../src/operations/channels/channels.ts'
@@ -47,7 +48,7 @@ function withChecks<Value>(
 
 /** Returns the catalogue as a file. */
 export async function exportCatalogue(context: OperationContext): Promise<string> {
-  return valueOf(await catalogue.exportCatalogue(context, {})).text
+  return valueOf(await catalogueExport.exportCatalogue(context, {})).text
 }
 
 export const createAccount = orThrow(accounts.createAccount)

@@ -243,6 +243,12 @@ const problem: Json = {
       },
     },
     mistakes: { type: 'array', items: {}, description: 'Mistakes in a file, with their lines.' },
+    changes: {
+      type: 'array',
+      items: {},
+      description:
+        'What others have changed since the revision, each with its time, actor and diff.',
+    },
   },
   additionalProperties: false,
 }

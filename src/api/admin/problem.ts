@@ -19,12 +19,14 @@ export interface Problem {
   readonly errors?: readonly { readonly field: string; readonly message: string }[]
   /** Mistakes in a file, with their lines. */
   readonly mistakes?: readonly unknown[]
+  /** What others have changed since the revision that a change of the catalogue names. */
+  readonly changes?: readonly unknown[]
 }
 
 export function problemOf(refusal: Refusal | OperationRefusal, requestId: string): Problem {
   const { status } = errorCatalogue[refusal.code]
   const fields = 'fields' in refusal ? refusal.fields : undefined
-  const mistakes = refusal.details?.['mistakes']
+  const { mistakes, changes } = refusal.details ?? {}
   return {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
@@ -34,5 +36,6 @@ export function problemOf(refusal: Refusal | OperationRefusal, requestId: string
     request_id: requestId,
     ...(fields !== undefined && { errors: fields }),
     ...(Array.isArray(mistakes) && { mistakes }),
+    ...(Array.isArray(changes) && { changes }),
   }
 }

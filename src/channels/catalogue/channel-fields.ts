@@ -66,6 +66,12 @@ const servedModelsSchema = z.custom<unknown>().transform((given, context): Serve
   if (isEmptyCollection(given)) complain('must name at least one model')
   return models
 })
+const modelsForm = {
+  anyOf: [
+    { type: 'array', items: { type: 'string' }, minItems: 1 },
+    { type: 'object', additionalProperties: { type: ['string', 'null'] }, minProperties: 1 },
+  ],
+}
 
 function isEmptyCollection(given: unknown): boolean {
   return typeof given === 'object' && given !== null && Object.keys(given).length === 0
@@ -86,7 +92,7 @@ function namesByModel(models: ServedModels): z.output<typeof shownModels> {
 }
 
 const servedModels: Kind<ServedModels, typeof shownModels> = {
-  schema: servedModelsSchema,
+  schema: servedModelsSchema.meta(modelsForm),
   store: (models) => JSON.stringify(namesByModel(models)),
   read: (stored) => {
     const names = JSON.parse(String(stored)) as z.output<typeof shownModels>

@@ -9,10 +9,14 @@ import { callRow, listRow, type CommandRow } from '../row.ts'
 export const catalogueCommands: readonly CommandRow[] = [
   callRow(catalogueEndpoints.apply, {
     words: 'apply',
+    // The file says it.
+    without: ['revision'],
     hints: { text: { flags: '-f, --file <path>', isFile: true } },
     store: ({ dry_run: isDryRun }) => (isDryRun === true ? 'preview' : 'create'),
     help: `The catalogue is the vendors, models, prices and channels that the gateway serves.
 What the file does not name is retired. A running gateway follows within a second.
+A file that export has written has a revision: where others have since changed what the file would change, the
+command says who changed what, and changes nothing without --force.
 
 Example:
   turnpike apply -f catalog.yaml --dry-run`,

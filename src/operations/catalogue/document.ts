@@ -26,13 +26,20 @@ export interface Mistake {
 
 export type Path = readonly (string | number)[]
 
-/** Reports a mistake at the value of `path`, or at its key. */
-export type Complain = (path: Path, message: string, prefer?: 'key' | 'value') => void
+/** A mistake in plain data, at the value of `path` or at its key. */
+export interface Fault {
+  readonly path: Path
+  readonly message: string
+  readonly prefer: 'key' | 'value'
+}
 
-export interface Located {
+/** Reports a fault; without `prefer` it is at the value. */
+export type Complain = (path: Path, message: string, prefer?: Fault['prefer']) => void
+
+interface Located {
   readonly value: unknown
-  /** Returns the place of the value at `path`, or of its key or nearest parent. */
-  place(path: Path, prefer: 'key' | 'value'): { readonly line: number; readonly column: number }
+  /** Finds the place of a fault: of its value or key, or of the nearest parent. */
+  locate(fault: Fault): Mistake
 }
 
 export type ReadDocument =
@@ -76,11 +83,14 @@ export function readDocument(text: string): ReadDocument {
       return onlyMistake('<< needs a mapping or a list of mappings, such as the alias *name')
     throw error
   }
-  const place = (path: Path, prefer: 'key' | 'value'): { line: number; column: number } =>
-    position(lines, findOffset(document, path, prefer))
+  const locate = ({ path, message, prefer }: Fault): Mistake => ({
+    ...position(lines, findOffset(document, path, prefer)),
+    path: path.join('.'),
+    message,
+  })
   return {
     kind: 'document',
-    document: { value, place },
+    document: { value, locate },
     duplicates,
   }
 }

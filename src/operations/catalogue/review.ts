@@ -1,7 +1,7 @@
 /**
- * Checks a whole catalogue file: each entry by its schema, the names, the references between entries.
- * It collects every mistake with its line, and returns the valid entries, so that later checks can add
- * theirs. It reads no store.
+ * Checks a whole catalogue in the form of its file: each entry by its schema, the names, the references
+ * between entries. It collects every fault with its path, and returns the valid entries, so that later
+ * checks can add theirs. Pure.
  */
 import type { z } from 'zod'
 import { nearestWord } from '../../base/nearest.ts'
@@ -12,7 +12,7 @@ import { isOnOwnNetwork, proxiedFault } from '../../channels/catalogue/channel-a
 import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
-import type { Complain, Located, Mistake, Path } from './document.ts'
+import type { Complain, Fault, Path } from './document.ts'
 import {
   builtInVendors,
   entryKeys,
@@ -31,9 +31,9 @@ export interface Catalogue {
 }
 
 export interface Review {
-  /** The valid entries; complete only where there are no mistakes. */
+  /** The valid entries; complete only where there are no faults. */
   readonly catalogue: Catalogue
-  readonly mistakes: readonly Mistake[]
+  readonly faults: readonly Fault[]
 }
 
 const sections: readonly Section[] = ['vendors', 'models', 'channels']
@@ -47,13 +47,13 @@ const reservedNames: ReadonlySet<string> = new Set(
 
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
-export function reviewCatalogue(document: Located): Review {
-  const mistakes: Mistake[] = []
+export function reviewCatalogue(value: unknown): Review {
+  const faults: Fault[] = []
   const complain: Complain = (path, message, prefer = 'value') => {
-    mistakes.push({ ...document.place(path, prefer), path: path.join('.'), message })
+    faults.push({ path, message, prefer })
   }
-  const given = readSections(document.value, complain)
-  if (given === undefined) return { catalogue: emptyCatalogue, mistakes }
+  const given = readSections(value, complain)
+  if (given === undefined) return { catalogue: emptyCatalogue, faults }
 
   for (const name of Object.keys(given.vendors)) checkVendorName(name, complain)
   for (const name of Object.keys(given.models))
@@ -81,7 +81,7 @@ export function reviewCatalogue(document: Located): Review {
       complain(['channels', name, 'chat_path'], 'is for vendors of the messages format; write path')
   }
   checkReferences(given, builtInVendors.keys(), complain)
-  return { catalogue: { vendors, models, channels }, mistakes }
+  return { catalogue: { vendors, models, channels }, faults }
 }
 
 function checkVersion(name: string, vendor: unknown, complain: Complain): void {
@@ -201,7 +201,7 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
     return undefined
   }
   for (const key of Object.keys(value))
-    if (!sections.some((section) => section === key))
+    if (key !== 'revision' && !sections.some((section) => section === key))
       complain([key], `unknown key ${key}${suggest(key, sections)}`, 'key')
   const read = (section: Section): Readonly<Record<string, unknown>> => {
     const entries = Object.hasOwn(value, section) ? value[section] : undefined
@@ -267,10 +267,6 @@ function unknownKeysOf(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys
   if (!/^Unrecognized keys?:/.test(issue.message)) return []
   return [...issue.message.matchAll(/"([^"]*)"/g)].map((match) => match[1] ?? '')
-}
-
-export function inFileOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
-  return [...mistakes].sort((left, right) => left.line - right.line || left.column - right.column)
 }
 
 /**

@@ -2,8 +2,13 @@
 import { checkChannel } from './channel-check.ts'
 import { channelHistory, listChannels, showChannel } from './channel-health.ts'
 import { switchChannel } from './channels.ts'
+import { changeOptions } from '../catalogue/catalogue.ts'
+import { channelChanges } from '../catalogue/entry-changes.ts'
 import { reconcileChannel } from '../reconcile/reconcile.ts'
 import { endpoints, exampleNames, fileBodyBytesMax } from '../endpoint.ts'
+
+/** In the query of every change of an entry; the body is the entry. */
+const inQuery = Object.keys(changeOptions.shape)
 
 export const channelEndpoints = endpoints('channels', {
   list: {
@@ -20,6 +25,37 @@ export const channelEndpoints = endpoints('channels', {
     route: 'GET /channels/{channel}/history',
     summary: 'List the state changes of a channel, newest first.',
     operation: channelHistory,
+  },
+  create: {
+    route: 'POST /channels',
+    query: inQuery,
+    summary: 'Add a channel to the catalogue.',
+    role: 'owner',
+    operation: channelChanges.create,
+    example: {
+      name: 'alpha-second',
+      vendor: 'alpha',
+      url: 'https://second.example',
+      credential: 'env:ALPHA_MAIN_KEY',
+      models: ['large-1'],
+      rank: 1,
+      dry_run: true,
+    },
+  },
+  edit: {
+    route: 'PATCH /channels/{channel}',
+    query: inQuery,
+    summary: 'Change a channel of the catalogue; null removes a field.',
+    role: 'owner',
+    operation: channelChanges.edit,
+    example: { weight: 2, dry_run: true },
+  },
+  retire: {
+    route: 'DELETE /channels/{channel}',
+    summary: 'Retire a channel: requests in progress end on it, and no other begins.',
+    role: 'owner',
+    operation: channelChanges.retire,
+    example: { dry_run: true },
   },
   off: {
     route: 'POST /channels/{channel}/off',

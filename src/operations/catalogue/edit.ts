@@ -1,0 +1,74 @@
+/**
+ * Drafts of the stored catalogue with some entries changed, in the form of its file. Pure. The invariant: a
+ * draft is checked like a file that has the same entries.
+ */
+import { isObject } from '../../base/object.ts'
+import type { CatalogueRows } from '../../channels/channel-store.ts'
+import { invalidFields } from '../operation.ts'
+import type { Fault } from './document.ts'
+import type { Section } from './entries.ts'
+import { printableEntries } from './export.ts'
+import type { Draft } from './file.ts'
+import { reviewCatalogue } from './review.ts'
+
+/** The entries of the catalogue by section and name, in the form of the file. */
+export type EntryForms = Readonly<Record<Section, Readonly<Record<string, unknown>>>>
+
+/** Returns the field of the input that has a fault, or an empty text and a message with its place. */
+export type NameFault = (fault: Fault) => { readonly field: string; readonly message: string }
+
+/** Returns the stored catalogue as `edit` changes it. Credentials stay as they are stored. */
+export function editedDraft(
+  stored: CatalogueRows,
+  edit: (forms: EntryForms) => EntryForms,
+  { nowMs, nameFault }: { readonly nowMs: number; readonly nameFault: NameFault },
+): Draft {
+  const printable = printableEntries(stored, { nowMs, show: String })
+  const formsOf = (section: Section) =>
+    Object.fromEntries(printable[section].map(({ name, print }) => [name, print()]))
+  const { catalogue, faults } = reviewCatalogue(
+    edit({
+      vendors: formsOf('vendors'),
+      models: formsOf('models'),
+      channels: formsOf('channels'),
+    }),
+  )
+  return {
+    catalogue,
+    refuse(others) {
+      const fields = [...faults, ...others].map(nameFault)
+      return fields.length === 0 ? undefined : invalidFields(fields)
+    },
+  }
+}
+
+/** Names faults by their whole path. */
+export const byPath: NameFault = ({ path, message }) => ({ field: path.join('.'), message })
+
+/** Names faults of one entry by their path in it; `nameField` is the field that has its name. */
+export function byFieldOf(section: Section, name: string, nameField: string): NameFault {
+  return (fault) => {
+    const { path, message, prefer } = fault
+    const [its, own, ...within] = path
+    if (its !== section || own !== name)
+      return { field: '', message: `${path.join('.')}: ${message}` }
+    return {
+      field: within.length === 0 && prefer === 'key' ? nameField : within.join('.'),
+      message,
+    }
+  }
+}
+
+/** Changes an object by a merge patch (RFC 7396). */
+export function mergePatch<Target extends object>(target: Target, patch: object): Target {
+  return merged(target, patch) as Target
+}
+
+function merged(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const result = new Map(Object.entries(isObject(target) ? target : {}))
+  for (const [key, value] of Object.entries(patch))
+    if (value === null) result.delete(key)
+    else result.set(key, merged(result.get(key), value))
+  return Object.fromEntries(result)
+}

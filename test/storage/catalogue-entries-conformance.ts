@@ -1,0 +1,278 @@
+/**
+ * Changes of single entries of the catalogue over both stores: each is an apply with that entry changed, with
+ * the same checks, and guarded by the revision that its author has read.
+ */
+/* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { Secret } from '../../src/base/secret.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
+import { applyCatalogue } from '../../src/operations/catalogue/catalogue.ts'
+import {
+  channelChanges,
+  editCatalogue,
+  modelChanges,
+  vendorChanges,
+} from '../../src/operations/catalogue/entry-changes.ts'
+import {
+  valueOf,
+  type OperationContext,
+  type OperationRefusal,
+  type Outcome,
+} from '../../src/operations/operation.ts'
+import { exportCatalogue, recentActions } from '../support/operations.ts'
+import type { LedgerHarness } from './ledger-harness.ts'
+
+const catalogue = `
+models:
+  large-1: { vendor: alpha, max_output_tokens: 8192, price: { input: 3, output: 15 } }
+  small-1: { vendor: alpha, price: { input: 1, output: 5 } }
+channels:
+  alpha-main: { vendor: alpha, url: "https://main.example", credential: sk-main-secret, models: [large-1, small-1] }
+  alpha-reserve: { vendor: alpha, url: "https://reserve.example", credential: env:RESERVE, models: [large-1], rank: 1 }
+`
+
+export function describeEntries(name: string, open: () => Promise<LedgerHarness>): void {
+  describe(name, () => {
+    let harness: LedgerHarness
+    let ann: OperationContext
+    let bob: OperationContext
+    beforeEach(async () => {
+      harness = await open()
+      const { database, clock } = harness
+      const common = {
+        database,
+        clock,
+        masterKey: () => new Secret('5'.repeat(64)),
+        environment: () => 'set',
+        runCheck: noCheck,
+      }
+      ann = { ...common, actor: 'cli:ann' }
+      bob = { ...common, actor: 'cli:bob' }
+      valueOf(await applyCatalogue(ann, { text: catalogue }))
+    })
+    afterEach(() => harness.close())
+
+    const revisionNow = async (): Promise<string> =>
+      /^revision: (\S+)/.exec(await exportCatalogue(ann))?.[1] ?? 'none'
+
+    it('changes one entry and leaves the others as they are', async () => {
+      const before = await exportCatalogue(ann)
+      const input = { channel: 'alpha-reserve', weight: 7, rank: null, headers: { 'x-a': 'b' } }
+      const changed = valueOf(await channelChanges.edit(ann, input))
+      assert.equal(changed.kind, 'applied')
+      assert.deepEqual(changed.diff, [
+        {
+          action: 'change',
+          kind: 'channel',
+          name: 'alpha-reserve',
+          changes: [
+            { field: 'rank', from: '1', to: '0' },
+            { field: 'weight', from: '1', to: '7' },
+            { field: 'headers.x-a', from: undefined, to: 'b' },
+          ],
+        },
+      ])
+      const after = await exportCatalogue(ann)
+      assert.equal(after.split('alpha-main')[1]?.split('alpha-reserve')[0], sectionOf(before))
+      assert.equal(changed.revision, await revisionNow())
+    })
+
+    it('adds and retires entries, all that a change needs in one step too', async () => {
+      const added = valueOf(
+        await editCatalogue(ann, {
+          vendors: { gamma: { format: 'chat' } },
+          models: { chat_9: { vendor: 'gamma', price: { input: 1, output: 2 } } },
+          channels: {
+            gamma: {
+              vendor: 'gamma',
+              url: 'https://gamma.example',
+              credential: 'sk-gamma-secret',
+              models: ['chat_9'],
+            },
+            'alpha-reserve': null,
+          },
+        }),
+      )
+      assert.deepEqual(
+        added.diff.map(({ action, kind, name: its }) => `${action} ${kind} ${its}`),
+        [
+          'add vendor gamma',
+          'add model chat_9',
+          'add channel gamma',
+          'retire channel alpha-reserve',
+        ],
+      )
+      assert.ok(!JSON.stringify(added).includes('sk-gamma-secret'))
+      valueOf(await channelChanges.retire(ann, { channel: 'gamma' }))
+      valueOf(await modelChanges.retire(ann, { model: 'chat_9' }))
+      valueOf(await vendorChanges.retire(ann, { vendor: 'gamma' }))
+      assert.doesNotMatch(await exportCatalogue(ann), /gamma/)
+    })
+
+    it('names the field of each mistake, and changes nothing', async () => {
+      const before = await exportCatalogue(ann)
+      assert.deepEqual(
+        fieldsOf(
+          await channelChanges.create(ann, {
+            name: 'Upper',
+            vendor: 'alpha',
+            url: 'ftp://x',
+            credential: 'sk-new-secret with space',
+            models: ['large-1', 'large-2'],
+            weight: 0,
+          }),
+        ),
+        [
+          [
+            'name',
+            "a channel's name has 1 to 64 lower-case letters, digits and . _ -, and begins with a letter or digit",
+          ],
+          ['url', 'must begin with https://'],
+          ['credential', 'must have no spaces, line breaks or characters outside ASCII'],
+          ['weight', 'must be a whole number from 1 to 10000'],
+          ['models.1', 'there is no model large-2 (did you mean large-1?)'],
+        ],
+      )
+      assert.deepEqual(
+        fieldsOf(
+          await modelChanges.edit(ann, { model: 'large-1', price: null, also: ['small-1'] }),
+        ),
+        [['also.0', 'small-1 is a name of the model small-1 already']],
+      )
+      assert.deepEqual(fieldsOf(await modelChanges.retire(ann, { model: 'small-1' })), [
+        ['', 'channels.alpha-main.models.1: there is no model small-1'],
+      ])
+      assert.equal(await exportCatalogue(ann), before)
+    })
+
+    it('refuses what is there already, and what is not there', async () => {
+      const created = await modelChanges.create(ann, { id: 'large-1', vendor: 'alpha' })
+      assert.equal(refusalOf(created).code, 'operations.conflict')
+      for (const outcome of [
+        await vendorChanges.edit(ann, { vendor: 'nobody', format: 'chat' }),
+        await modelChanges.retire(ann, { model: 'nobody' }),
+        await channelChanges.edit(ann, { channel: 'nobody', weight: 1 }),
+      ])
+        assert.equal(refusalOf(outcome).code, 'operations.not_found')
+    })
+
+    it('keeps a credential that a change does not name, and never shows a new one', async () => {
+      const kept = valueOf(await channelChanges.edit(ann, { channel: 'alpha-main', weight: 2 }))
+      assert.deepEqual(
+        kept.diff.flatMap(({ changes }) => changes.map(({ field }) => field)),
+        ['weight'],
+      )
+      const replaced = valueOf(
+        await channelChanges.edit(ann, { channel: 'alpha-main', credential: 'sk-other-secret' }),
+      )
+      assert.deepEqual(replaced.diff[0]?.changes, [
+        { field: 'credential', from: 'sealed', to: 'sealed (new)' },
+      ])
+      const log = JSON.stringify(await recentActions(ann))
+      assert.ok(!/sk-(?:main|other)-secret/.test(log + JSON.stringify(replaced)))
+    })
+
+    it('shows a dry run and changes nothing', async () => {
+      const before = await exportCatalogue(ann)
+      const input = { channel: 'alpha-main', weight: 9, dry_run: true }
+      const shown = valueOf(await channelChanges.edit(ann, input))
+      assert.equal(shown.kind, 'would_apply')
+      assert.equal(await exportCatalogue(ann), before)
+      const same = valueOf(await channelChanges.edit(ann, { channel: 'alpha-main', weight: 1 }))
+      assert.equal(same.kind, 'unchanged')
+    })
+
+    it('refuses to undo what another operator has changed since, and says what and who', async () => {
+      const revision = await revisionNow()
+      valueOf(await channelChanges.edit(bob, { channel: 'alpha-main', weight: 5, revision }))
+      const late = { channel: 'alpha-main', rank: 2, revision }
+      for (const options of [{}, { dry_run: true }]) {
+        const refusal = refusalOf(await channelChanges.edit(ann, { ...late, ...options }))
+        assert.equal(refusal.code, 'operations.precondition_failed')
+        assert.match(refusal.message, /cli:bob: change channel alpha-main \(weight\)/)
+        const changes = refusal.details?.['changes'] as readonly { actor: string; diff: unknown }[]
+        assert.equal(changes[0]?.actor, 'cli:bob')
+        assert.deepEqual(changes[0].diff, [
+          {
+            action: 'change',
+            kind: 'channel',
+            name: 'alpha-main',
+            changes: [{ field: 'weight', from: '1', to: '5' }],
+          },
+        ])
+      }
+      // Other entries go through, and so does the same one with a word for it.
+      valueOf(await channelChanges.edit(ann, { channel: 'alpha-reserve', rank: 2, revision }))
+      valueOf(await channelChanges.edit(ann, { ...late, force: true }))
+    })
+
+    it('lets one of two concurrent changes of an entry through, and both of two entries', async () => {
+      const revision = await revisionNow()
+      const edit = (context: OperationContext, channel: string, weight: number) =>
+        channelChanges.edit(context, { channel, weight, revision })
+      const same = await Promise.all([edit(ann, 'alpha-main', 2), edit(bob, 'alpha-main', 3)])
+      assert.deepEqual(same.map(({ kind }) => kind).sort(), ['done', 'refusal'])
+      const next = await revisionNow()
+      const others = await Promise.all([
+        channelChanges.edit(ann, { channel: 'alpha-main', weight: 4, revision: next }),
+        channelChanges.edit(bob, { channel: 'alpha-reserve', weight: 4, revision: next }),
+      ])
+      assert.deepEqual(
+        others.map(({ kind }) => kind),
+        ['done', 'done'],
+      )
+      assert.match(await exportCatalogue(ann), /weight: 4[^]*weight: 4/)
+    })
+
+    it('refuses a file that is older than a change from elsewhere, and takes the own one again', async () => {
+      const exported = await exportCatalogue(ann)
+      const heavier = exported.replace('weight: 1', 'weight: 6')
+      valueOf(await applyCatalogue(ann, { text: heavier }))
+      // The file keeps its revision while its author goes on with it.
+      valueOf(await applyCatalogue(ann, { text: exported.replace('weight: 1', 'weight: 8') }))
+      valueOf(await modelChanges.edit(bob, { model: 'small-1', image_tokens: 1_000 }))
+      const refusal = refusalOf(await applyCatalogue(ann, { text: heavier }))
+      assert.match(refusal.message, /cli:bob: change model small-1 \(image_tokens\)/)
+      assert.equal(
+        valueOf(await applyCatalogue(ann, { text: heavier, force: true })).kind,
+        'applied',
+      )
+      // Without a revision a file applies as it is.
+      const bare = heavier.replace(/^revision: .*\n/, '')
+      assert.equal(valueOf(await applyCatalogue(bob, { text: bare })).kind, 'unchanged')
+    })
+
+    it('knows the revision of another store as such', async () => {
+      const text = (await exportCatalogue(ann)).replace('weight: 1', 'weight: 3')
+      const foreign = text.replace(/^revision: .*\n/, 'revision: 1-00000000\n')
+      const applied = valueOf(await applyCatalogue(bob, { text: foreign }))
+      assert.equal(applied.kind, 'applied')
+      assert.match(applied.notes.join('\n'), /revision of the file is not one of this store/)
+      const outcome = await channelChanges.edit(bob, {
+        channel: 'alpha-main',
+        weight: 4,
+        revision: '1-00000000',
+      })
+      assert.deepEqual(
+        fieldsOf(outcome).map(([field]) => field),
+        ['revision'],
+      )
+      const wrong = refusalOf(await applyCatalogue(bob, { text: `revision: now\n${catalogue}` }))
+      assert.match(wrong.message, /line 1, column 11: revision: must be the revision/)
+    })
+  })
+}
+
+function sectionOf(text: string): string | undefined {
+  return text.split('alpha-main')[1]?.split('alpha-reserve')[0]
+}
+
+function refusalOf(outcome: Outcome<unknown>): OperationRefusal {
+  assert.equal(outcome.kind, 'refusal')
+  return outcome
+}
+
+function fieldsOf(outcome: Outcome<unknown>): readonly (readonly [string, string])[] {
+  return (refusalOf(outcome).fields ?? []).map(({ field, message }) => [field, message])
+}
