@@ -36,6 +36,7 @@ describe('the pages of alerts', () => {
     await dialog.getByRole('button', { name: 'Create target' }).click()
     await dialog.getByText('Copy it now. It is not shown again.').waitFor()
     const secret = await dialog.getByText(/^whsec_/).innerText()
+    await dialog.getByRole('button', { name: 'Copy' }).click()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await targetRow(page, name).waitFor()
     return secret

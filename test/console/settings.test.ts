@@ -99,6 +99,7 @@ describe('the page of settings', () => {
       await dialog.getByRole('button', { name: 'Create token' }).click()
       await dialog.getByText('Copy it now. It is not shown again.').waitFor()
       const token = await dialog.getByText(/^ad_/).innerText()
+      await dialog.getByRole('button', { name: 'Copy' }).click()
       await dialog.getByRole('button', { name: 'Done' }).click()
       const row = table(page, 'Admin tokens, oldest first')
         .getByRole('row')

@@ -129,6 +129,7 @@ describe('on PostgreSQL with two gateways', () => {
       await page.getByLabel('Name').last().fill('till')
       await button(page, 'Create key').click()
       const secret = await page.getByRole('dialog').getByText(/^cr_/).first().innerText()
+      await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click()
       await button(page, 'Done').click()
       const known = () => showAccount(south.context, { account: 'maple-bakery' })
       assert.equal((await known()).balance_usd, '12.5')

@@ -1,16 +1,23 @@
 /** Text to be copied, and secrets that are shown once. */
-import { Check, Copy } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { Check, Copy, Download } from 'lucide-react'
+import { createContext, useContext, useState, type ReactNode } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { Notice } from './card.tsx'
+import { saveFile } from './csv.ts'
+import { useHoldOpen } from './dialog.tsx'
 import './copy.css'
 
 const doneMs = 2_000
 
+/** Learns that a text was copied. */
+const KeptContext = createContext<(() => void) | null>(null)
+
 function useCopy(text: string): readonly [isDone: boolean, copy: () => void] {
   const [isDone, setIsDone] = useState(false)
+  const keep = useContext(KeptContext)
   const copy = async (): Promise<void> => {
     await copyText(text)
+    keep?.()
     setIsDone(true)
     setTimeout(() => setIsDone(false), doneMs)
   }
@@ -39,7 +46,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 
 /** Browsers offer the clipboard only over https and on loopback; elsewhere the old way still works. */
 async function copyText(text: string): Promise<void> {
-  if (window.isSecureContext) return navigator.clipboard.writeText(text)
+  if (window.isSecureContext && (await isWritten(text))) return
   const area = document.createElement('textarea')
   area.value = text
   document.body.append(area)
@@ -48,17 +55,57 @@ async function copyText(text: string): Promise<void> {
   area.remove()
 }
 
-/** A secret directly after it was made; the gateway does not keep it. */
-export function SecretOnce({ secret, children }: { secret: string; children?: ReactNode }) {
+async function isWritten(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // A policy of the browser or of the company forbids it.
+    return false
+  }
+}
+
+interface SecretProps {
+  readonly secret: string
+  /** The secret as variables, for a file. */
+  readonly variables: string
+  readonly onDone: () => void
+  readonly children?: ReactNode
+}
+
+/**
+ * A secret directly after it was made; the gateway does not keep it. Its dialog closes only by *Done*, once
+ * the secret was copied or saved.
+ */
+export function SecretOnce({ secret, variables, onDone, children }: SecretProps) {
+  const [isKept, setIsKept] = useState(false)
+  const keep = (): void => setIsKept(true)
+  useHoldOpen()
+  const download = (): void => {
+    saveFile('turnpike.env', `${variables}\n`, 'text/plain')
+    keep()
+  }
   return (
-    <div className="stack">
-      <Notice tone="warn">Copy it now. It is not shown again.</Notice>
-      <div className="secret">
-        <code className="break">{secret}</code>
-        <CopyButton text={secret} />
+    <KeptContext value={keep}>
+      <div className="stack" onCopy={keep}>
+        <Notice tone="warn">
+          Copy it now. It is not shown again. Copy or download it to close this dialog.
+        </Notice>
+        <div className="secret">
+          <code className="break">{secret}</code>
+          <CopyButton text={secret} />
+        </div>
+        {children}
+        <footer className="dialog-foot">
+          <Button onClick={download}>
+            <Download aria-hidden /> Download .env
+          </Button>
+          <Button look="primary" disabled={!isKept} onClick={onDone}>
+            Done
+          </Button>
+        </footer>
       </div>
-      {children}
-    </div>
+    </KeptContext>
   )
 }
 

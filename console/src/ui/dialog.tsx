@@ -2,11 +2,11 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { X } from 'lucide-react'
-import { useContext, useLayoutEffect, useState, type ReactNode } from 'react'
+import { createContext, useContext, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { describeFailure } from './states.tsx'
 import { Notice } from './card.tsx'
-import { LeaveGuardContext, TypedContext, watchTyping } from './typed.ts'
+import { LeaveGuardContext, TypedContext, watchTyping, type Loss } from './typed.ts'
 import './dialog.css'
 
 interface DialogProps {
@@ -36,14 +36,35 @@ function useFocusReturn(isOpen: boolean): void {
   }, [isOpen])
 }
 
+const HoldOpenContext = createContext<((isHeld: boolean) => void) | null>(null)
+
+/** While the component is shown, only its own button closes the dialog around it. */
+export function useHoldOpen(): void {
+  const hold = useContext(HoldOpenContext)
+  useLayoutEffect(() => {
+    hold?.(true)
+    return () => hold?.(false)
+  }, [hold])
+}
+
+/** The first field rather than *Close*; a field that asked for the focus keeps it. */
+function firstFocus(popup: HTMLElement | null): HTMLElement | null {
+  const active = document.activeElement
+  if (active instanceof HTMLElement && popup?.contains(active) === true) return active
+  return popup?.querySelector<HTMLElement>('input, select, textarea') ?? popup
+}
+
 /** What a person has typed into its fields is not dropped without a question. */
 export function Dialog({ title, hint, isOpen, onClose, isWide = false, children }: DialogProps) {
   useFocusReturn(isOpen)
   const [typed] = useState(watchTyping)
   const [isAsking, setIsAsking] = useState(false)
+  const [isHeld, setIsHeld] = useState(false)
+  const popup = useRef<HTMLDivElement>(null)
   const guardOf = useContext(LeaveGuardContext)
   useLayoutEffect(() => (isOpen ? typed.forget : undefined), [isOpen, typed])
   const askOrClose = (): void => {
+    if (isHeld) return
     if (typed.isTyped()) setIsAsking(true)
     else onClose()
   }
@@ -52,24 +73,31 @@ export function Dialog({ title, hint, isOpen, onClose, isWide = false, children 
       <Base.Portal>
         <Base.Backdrop className="dialog-backdrop" />
         <Base.Popup
+          ref={popup}
+          initialFocus={() => firstFocus(popup.current)}
           className={isWide ? 'dialog dialog-wide' : 'dialog'}
           onFocusCapture={typed.onFocus}
           onInputCapture={typed.onInput}
         >
           <header className="dialog-head">
             <Base.Title className="dialog-title">{title}</Base.Title>
-            <Base.Close render={<IconButton label="Close" />}>
-              <X aria-hidden />
-            </Base.Close>
+            {!isHeld && (
+              <Base.Close render={<IconButton label="Close" />}>
+                <X aria-hidden />
+              </Base.Close>
+            )}
           </header>
           {hint !== undefined && (
             <Base.Description className="soft dialog-hint">{hint}</Base.Description>
           )}
-          <TypedContext value={typed}>{children}</TypedContext>
+          <HoldOpenContext value={setIsHeld}>
+            <TypedContext value={typed}>{children}</TypedContext>
+          </HoldOpenContext>
         </Base.Popup>
       </Base.Portal>
-      {isOpen && guardOf?.(typed.isTyped)}
+      {isOpen && guardOf?.(() => (isHeld ? 'secret' : typed.isTyped() ? 'typed' : undefined))}
       <Discard
+        loss="typed"
         isOpen={isAsking}
         onConfirm={() => {
           setIsAsking(false)
@@ -82,23 +110,30 @@ export function Dialog({ title, hint, isOpen, onClose, isWide = false, children 
   )
 }
 
+const lossTexts: Readonly<Record<Loss, readonly [title: string, text: string]>> = {
+  typed: ['Discard what you have typed?', 'It is not saved.'],
+  secret: ['Leave without the secret?', 'It is not shown again: copy or download it first.'],
+}
+
 interface DiscardProps {
+  readonly loss: Loss
   readonly isOpen: boolean
   readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
-/** Asks before what was typed is dropped. */
-export function Discard(props: DiscardProps) {
+/** Asks before what was typed, or a secret, is dropped. */
+export function Discard({ loss, ...props }: DiscardProps) {
+  const [title, text] = lossTexts[loss]
   return (
     <Confirm
-      title="Discard what you have typed?"
+      title={title}
       action="Discard"
-      cancel="Keep editing"
+      cancel={loss === 'typed' ? 'Keep editing' : 'Stay'}
       isBusy={false}
       {...props}
     >
-      It is not saved.
+      {text}
     </Confirm>
   )
 }

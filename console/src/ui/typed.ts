@@ -48,5 +48,10 @@ function valueOf(field: Field): string {
 /** Of the dialog around a form; null outside of dialogs. */
 export const TypedContext = createContext<Pick<Typed, 'forget'> | null>(null)
 
+/** What a person would lose by leaving: what was typed, or a secret that is shown once. */
+export type Loss = 'typed' | 'secret'
+
 /** Returns what asks before the page is left; null on a page that has no router. */
-export const LeaveGuardContext = createContext<((isTyped: () => boolean) => ReactNode) | null>(null)
+export const LeaveGuardContext = createContext<
+  ((findLoss: () => Loss | undefined) => ReactNode) | null
+>(null)

@@ -2,7 +2,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf, newIdempotencyKey } from '../../api/client.ts'
-import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/card.tsx'
 import { SecretOnce, Snippet } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -74,8 +73,13 @@ function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
   const { data: vendors = [] } = useQuery(vendorsQuery)
   const { data: listen = '' } = useQuery(listenQuery)
   const address = clientAddress(listen)
+  const text = setUpText(vendors, { secret, address: address ?? unknownAddress })
   return (
-    <SecretOnce secret={secret}>
+    <SecretOnce
+      secret={secret}
+      variables={vendors.length === 0 ? `TURNPIKE_KEY=${secret}` : text.replaceAll('export ', '')}
+      onDone={onClose}
+    >
       {vendors.length > 0 && (
         <div className="stack">
           <p className="soft">
@@ -83,17 +87,9 @@ function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
             {address === undefined &&
               ` Put the address of your gateway in place of ${unknownAddress}.`}
           </p>
-          <Snippet
-            label="Variables for a shell"
-            text={setUpText(vendors, { secret, address: address ?? unknownAddress })}
-          />
+          <Snippet label="Variables for a shell" text={text} />
         </div>
       )}
-      <footer className="dialog-foot">
-        <Button look="primary" onClick={onClose}>
-          Done
-        </Button>
-      </footer>
     </SecretOnce>
   )
 }

@@ -2,7 +2,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf, newIdempotencyKey } from '../../api/client.ts'
-import { Button } from '../../ui/button.tsx'
 import { SecretOnce } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -30,15 +29,10 @@ function NewTokenForm({ account, onClose }: Omit<NewCredentialProps, 'isOpen'>) 
   if (secret === null) return <LostSecret />
   if (secret !== undefined)
     return (
-      <SecretOnce secret={secret}>
+      <SecretOnce secret={secret} variables={`TURNPIKE_READ_ONLY_TOKEN=${secret}`} onDone={onClose}>
         <p className="soft">
           Its holder pastes it at the address of the gateway, on the page <code>/account</code>.
         </p>
-        <footer className="dialog-foot">
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        </footer>
       </SecretOnce>
     )
   return (

@@ -2,7 +2,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf, newIdempotencyKey } from '../../api/client.ts'
-import { Button } from '../../ui/button.tsx'
 import { SecretOnce } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -18,12 +17,11 @@ export function TargetDialog({ onClose }: { onClose: () => void }) {
       ) : (
         <>
           <p>The receiver checks the signature of each message with this secret.</p>
-          <SecretOnce secret={secret} />
-          <footer className="dialog-foot">
-            <Button look="primary" onClick={onClose}>
-              Done
-            </Button>
-          </footer>
+          <SecretOnce
+            secret={secret}
+            variables={`TURNPIKE_WEBHOOK_SECRET=${secret}`}
+            onDone={onClose}
+          />
         </>
       )}
     </Dialog>
@@ -95,7 +93,12 @@ function NewTarget(props: { onClose: () => void; onSecret: (secret: string) => v
             error={errorOf('address')}
             hint={addressHints[format]}
           />
-          <SelectField label="Gets" value={severity} options={severities} onChange={setSeverity} />
+          <SelectField
+            label="Severity"
+            value={severity}
+            options={severities}
+            onChange={setSeverity}
+          />
         </>
       )}
     </Form>

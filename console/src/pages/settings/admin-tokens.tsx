@@ -140,14 +140,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
           )}
         </Form>
       ) : (
-        <>
-          <SecretOnce secret={secret} />
-          <footer className="dialog-foot">
-            <Button look="primary" onClick={onClose}>
-              Done
-            </Button>
-          </footer>
-        </>
+        <SecretOnce secret={secret} variables={`TURNPIKE_TOKEN=${secret}`} onDone={onClose} />
       )}
     </Dialog>
   )
