@@ -3,10 +3,12 @@ import * as fc from 'fast-check'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import {
+  commandClock,
   every,
   nextUtcMidnight,
   sleep,
   systemClock,
+  tickMs,
   utcDay,
   utcMonth,
   formatDuration,
@@ -157,4 +159,24 @@ test('property: a formatted duration is parsed back, and uses the largest exact 
   assert.equal(formatDuration(600_000), '10m')
   assert.equal(formatDuration(90_000), '90s')
   assert.equal(formatDuration(0), '0ms')
+})
+
+test('what is due on one tick of the system’s clock runs in one turn of the event loop', async () => {
+  const running = commandClock.after(60_000, () => assert.fail('the ticks did not come'))
+  const ended = Promise.withResolvers<void>()
+  systemClock.onTick(tickMs, () => assert.fail('it was cancelled')).cancel()
+  let turns = 0
+  let runs = 0
+  let isCounted = false
+  const count = 40
+  for (let index = 0; index < count; index++)
+    systemClock.onTick(tickMs * (1 + (2 * index) / count), () => {
+      if (!isCounted) turns++
+      isCounted = true
+      setImmediate(() => (isCounted = false))
+      if (++runs === count) ended.resolve()
+    })
+  await ended.promise
+  running.cancel()
+  assert.ok(turns < 10, `${turns} turns`)
 })

@@ -18,7 +18,13 @@ export interface Clock {
   monotonic(): number
   /** Runs `action` once after `delayMs`. */
   after(delayMs: number, action: () => void): Timer
+  /** Runs `action` once on the tick nearest to `delayMs` from now, with all else that is due by then. */
+  onTick(delayMs: number, action: () => void): Timer
 }
+
+/** Each tick wakes a process that has no traffic, so its periodic work shares them. */
+export const tickMs = 125
+const onTicks = new Map<number, Set<() => void>>()
 
 /** Its timers do not keep the process alive. */
 export const systemClock: Clock = {
@@ -29,6 +35,23 @@ export const systemClock: Clock = {
     timer.unref()
     return { cancel: () => clearTimeout(timer) }
   },
+  onTick(delayMs, action) {
+    const tick = Math.round((performance.now() + delayMs) / tickMs)
+    const actions = onTicks.get(tick) ?? startTick(tick)
+    const run = (): void => action()
+    actions.add(run)
+    return { cancel: () => void actions.delete(run) }
+  },
+}
+
+function startTick(tick: number): Set<() => void> {
+  const actions = new Set<() => void>()
+  onTicks.set(tick, actions)
+  systemClock.after(tick * tickMs - performance.now(), () => {
+    onTicks.delete(tick)
+    for (const run of actions) run()
+  })
+  return actions
 }
 
 /** For commands: a timer keeps the process alive, because nothing else may do so while one waits. */
@@ -55,8 +78,8 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * Runs `action` repeatedly, each run `intervalMs` after the end of the previous one. A failure goes to
- * `onError` and does not end the series.
+ * Runs `action` repeatedly, each run on a tick about `intervalMs` after the end of the previous one. A
+ * failure goes to `onError` and does not end the series.
  */
 export function every(
   clock: Clock,
@@ -65,13 +88,13 @@ export function every(
   onError: (error: unknown) => void,
 ): Timer {
   let isCancelled = false
-  let timer: Timer = clock.after(intervalMs, run)
+  let timer: Timer = clock.onTick(intervalMs, run)
   function run(): void {
     void Promise.resolve()
       .then(action)
       .catch(onError)
       .finally(() => {
-        if (!isCancelled) timer = clock.after(intervalMs, run)
+        if (!isCancelled) timer = clock.onTick(intervalMs, run)
       })
   }
   return {

@@ -1,9 +1,9 @@
 /**
- * Timeouts of exchanges and connections without a timer for each: one coarse tick checks all of them. Moving
- * a timeout is a field write, which is cheap enough for every event of a stream. A timeout fires up to one
- * tick late, never early.
+ * Timeouts of exchanges and connections without a timer for each: a clock's tick checks all of them. Moving
+ * a timeout is a field write, which is cheap enough for every event of a stream. A timeout fires up to two
+ * ticks late, never early.
  */
-import type { Clock, Timer } from './clock.ts'
+import { tickMs, type Clock, type Timer } from './clock.ts'
 
 export interface Watched {
   /** Monotonic time at which `onDue` is called; Infinity = never. It may change at any time. */
@@ -26,9 +26,7 @@ export interface Watchdog {
   close(): void
 }
 
-const defaultTickMs = 100
-
-export function createWatchdog(clock: Clock, tickMs: number = defaultTickMs): Watchdog {
+export function createWatchdog(clock: Clock): Watchdog {
   // An array without order. V8 copies a Set as its members change, and each old copy is kept alive by the
   // one before it, so that ended exchanges would survive many collections of young objects.
   const running: Watched[] = []
@@ -43,7 +41,7 @@ export function createWatchdog(clock: Clock, tickMs: number = defaultTickMs): Wa
   }
 
   function arm(): void {
-    if (timer === undefined && running.length > 0) timer = clock.after(tickMs, tick)
+    if (timer === undefined && running.length > 0) timer = clock.onTick(tickMs, tick)
   }
 
   return {

@@ -59,9 +59,9 @@ export function releaseMemoryWhenIdle(effects: MemoryEffects): { close(): void }
       pauseChecks = hasGrown ? 1 : pauseChecks * 2
       checksLeft = pauseChecks
     }
-    timer = clock.after(checkMs, check)
+    timer = clock.onTick(checkMs, check)
   }
-  timer = clock.after(checkMs, check)
+  timer = clock.onTick(checkMs, check)
   return { close: () => timer.cancel() }
 }
 

@@ -117,6 +117,11 @@ export class Membership {
       this.holdLease = new HoldLease({ clock, name, readTime, onError, ...holdLease })
   }
 
+  /** Only this process can use the store. */
+  get isAlone(): boolean {
+    return this.#options.isAlone === true
+  }
+
   /** Starts the rounds. Each failure of the store goes to `onError` once, until a round succeeds. */
   join(member: Member): void {
     const { clock, onError } = this.#options
@@ -212,9 +217,8 @@ export class Membership {
   async #beat(transaction: Transaction, nowMs: number): Promise<Heartbeat> {
     const nodes = await listNodes(transaction)
     await saveNode(transaction, this.#describe(nowMs))
-    const isAlone = this.#options.isAlone === true
     const others = nodes.filter(({ id }) => id !== this.node)
-    const gone = others.filter((node) => isAlone || !isRunning(node, nowMs))
+    const gone = others.filter((node) => this.isAlone || !isRunning(node, nowMs))
     for (const node of gone) {
       if (node.endedAtMs === undefined) await recordUncleanStop(transaction, node, nowMs)
       await removeNode(transaction, node.id)

@@ -16,7 +16,7 @@ const commitBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 const commitSizeBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 /** Between two readings of the event loop's delay. Each wakes the process, even without any other work. */
-const eventLoopReadingMs = 50
+const eventLoopReadingMs = 250
 
 /** Gauges of the library whose names Prometheus keeps for counters. They read internals of Node. */
 const misnamedGauges = [

@@ -4,7 +4,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts'
 import { moneyPoolOptions, openPostgresLedger } from '../../src/ledger/postgres/ledger.ts'
 import { openMembership } from '../../src/storage/membership.ts'
 import { PostgresPool } from '../../src/storage/postgres/pool.ts'
-import { systemClock, type Clock } from '../../src/base/clock.ts'
+import { systemClock, type Clock, type Timer } from '../../src/base/clock.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { parsePostgresUrl } from '../../src/storage/location.ts'
 import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres.ts'
@@ -131,9 +131,6 @@ export async function openPostgresHarness(
 
 /** A timer's statements run unseen beside those of the test, which could not know what they find. */
 function withoutTimers(clock: Clock): Clock {
-  return {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    after: () => ({ cancel: () => undefined }),
-  }
+  const after = (): Timer => ({ cancel: () => undefined })
+  return { now: () => clock.now(), monotonic: () => clock.monotonic(), after, onTick: after }
 }

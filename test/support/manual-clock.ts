@@ -32,6 +32,10 @@ export class ManualClock implements Clock {
     return { cancel: () => void this.#pending.delete(entry) }
   }
 
+  onTick(delayMs: number, action: () => void): Timer {
+    return this.after(delayMs, action)
+  }
+
   /** Moves time on and runs each timer at its own moment, those set meanwhile included. */
   advance(durationMs: number): void {
     const endMs = this.#elapsedMs + durationMs

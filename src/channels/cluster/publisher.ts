@@ -177,7 +177,7 @@ export class Publisher {
   /** Reads channels that other nodes switched off and checks that operators request; reports each once. */
   async #readOthers(nowMs: number): Promise<void> {
     const { database, membership, onOffElsewhere, onCheckRequest } = this.#parts
-    const offs = await listOffElsewhere(database, membership.node)
+    const offs = membership.isAlone ? [] : await listOffElsewhere(database, membership.node)
     const nodes = offs.length === 0 ? [] : await listNodes(database)
     const running = new Set(nodes.filter((one) => isRunning(one, nowMs)).map(({ id }) => id))
     const nextOff = new Set<string>()

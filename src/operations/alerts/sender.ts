@@ -42,6 +42,7 @@ export class AlertSender {
 
   /** Starts to send the messages that are due, and does not wait for them. */
   async sendDue(targets: ReadonlyMap<string, AlertTarget>, nowMs: number): Promise<void> {
+    if (targets.size === 0) return
     const { database, onError, sending } = this.#parts
     this.#clockOffsetMs = nowMs - sending.clock.now()
     const due = await listDueMessages(database, { nowMs, perTargetMax: messagesPerTarget })

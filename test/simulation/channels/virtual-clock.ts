@@ -39,6 +39,10 @@ export class VirtualClock implements Clock {
     }
   }
 
+  onTick(delayMs: number, action: () => void): Timer {
+    return this.after(delayMs, action)
+  }
+
   at(moment: number, action: () => void): Timer {
     return this.after(moment - this.#now, action)
   }

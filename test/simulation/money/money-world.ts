@@ -402,16 +402,13 @@ async function turn(): Promise<void> {
 
 /** Timers of a process that has died do not fire. */
 function mortalClock(clock: Clock, isAlive: () => boolean): Clock {
-  return {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    after: (delayMs, action) =>
-      isAlive()
-        ? clock.after(delayMs, () => {
-            if (isAlive()) action()
-          })
-        : noTimer,
-  }
+  const after: Clock['after'] = (delayMs, action) =>
+    isAlive()
+      ? clock.after(delayMs, () => {
+          if (isAlive()) action()
+        })
+      : noTimer
+  return { now: () => clock.now(), monotonic: () => clock.monotonic(), after, onTick: after }
 }
 
 function isDraining(): boolean {
