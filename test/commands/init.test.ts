@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parse } from 'yaml'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
-import { startingChannels } from '../../src/cli/init/starting-catalogue.ts'
+import { startingChannels } from '../../src/operations/catalogue/starting-catalogue.ts'
 import { failure, json, newFolder, run, runWithin } from '../support/command-line.ts'
 import { openProgram, type Program } from '../support/program.ts'
 

@@ -24,6 +24,7 @@ import {
   text,
   timeLimit,
   usually,
+  vendorName,
   visibleText,
   wholeNumber,
   withDefault,
@@ -109,6 +110,7 @@ const servedModels: Kind<ServedModels, typeof shownModels> = {
       .join(', '),
   shown: shownModels,
   show: namesByModel,
+  control: 'models',
   fallback: 'required',
 }
 
@@ -151,6 +153,7 @@ const baselines: Kind<Baselines, z.ZodNever> = {
     return texts.length === 0 ? undefined : texts.sort().join('; ')
   },
   shown: z.never(),
+  control: 'baselines',
   fallback: 'required',
 }
 
@@ -167,15 +170,12 @@ const cost: Kind<CostPrices | undefined, z.ZodNever> = {
   read: (stored) => decodeCost(String(stored)),
   print: (value) => value && printCost(value),
   shown: z.never(),
+  control: 'cost',
   fallback: 'not known',
 }
 
 export const channelFields = {
-  vendor: field(
-    'vendor',
-    text(anyText('must be the name of a vendor')),
-    'The vendor that the channel reaches.',
-  ),
+  vendor: field('vendor', vendorName, 'The vendor that the channel reaches.'),
   /** Origin and base path without a slash at the end. */
   url: field(
     'url',
@@ -185,7 +185,7 @@ export const channelFields = {
   /** In the file also the plain secret; stored as `env:NAME`, `file:/path` or `sealed:…`. */
   credential: field(
     'credential',
-    { ...text(credentialText), shown: shownCredential },
+    { ...text(credentialText), control: 'secret', shown: shownCredential },
     '`env:NAME`, `file:/path`, or the secret itself, which is encrypted on apply.',
   ),
   /** Undefined: that of the vendor. */

@@ -6,12 +6,35 @@
 import { z } from 'zod'
 import type { Row, SqlValue } from '../../storage/database.ts'
 
+/** By what a form lets an operator give the value of a field. */
+export const controls = [
+  'text',
+  'secret',
+  'number',
+  'duration',
+  'flag',
+  'choice',
+  'choices',
+  'list',
+  'mapping',
+  'vendor',
+  'models',
+  'baselines',
+  'cost',
+  'prices',
+] as const
+
+type Control = (typeof controls)[number]
+
 /** How the values of a field are written in the file. Only `schema` knows those that are undefined. */
 interface Written<Value> {
   /** Reads the value of the file. */
   readonly schema: z.ZodType<Value>
   /** Returns the value of the file. */
   print(value: Value): unknown
+  readonly control: Control
+  /** The value of the file that an absent one means, where there is one. */
+  readonly usual?: unknown
   /** Set where an export leaves some values out: the entry means the same without them. */
   isLeftOut?(value: Value): boolean
   /** The default in words, as Markdown. */

@@ -19,13 +19,20 @@ export function text(schema: z.ZodType<string>): Kind<string, z.ZodString> {
     read: String,
     print: (value) => value,
     shown: z.string(),
+    control: 'text',
     fallback: required,
   }
 }
 
-/** Text of any form, such as the name of another entry. */
+/** Text of any form. */
 export function anyText(error: string) {
   return z.string({ error })
+}
+
+/** The name of another entry. */
+export const vendorName: Kind<string, z.ZodString> = {
+  ...text(anyText('must be the name of a vendor')),
+  control: 'vendor',
 }
 
 interface Range {
@@ -41,6 +48,7 @@ export function wholeNumber({ min, max }: Range): Kind<number, z.ZodInt> {
     read: Number,
     print: (value) => value,
     shown: z.int(),
+    control: 'number',
     fallback: required,
   }
 }
@@ -53,6 +61,7 @@ function duration(range: Range): Kind<number, z.ZodString> {
     read: Number,
     print: formatDuration,
     shown: z.string(),
+    control: 'duration',
     fallback: required,
   }
 }
@@ -79,6 +88,7 @@ export function choice<const Choice extends string>(choices: readonly [Choice, .
     read: (stored) => schema.parse(stored),
     print: (value) => value,
     shown: z.enum(choices),
+    control: 'choice',
     fallback: required,
   } satisfies Kind<Choice>
 }
@@ -105,6 +115,7 @@ export function words<const Word extends string>(
     },
     print: (value) => [...value].sort(),
     shown: z.array(z.enum(known)),
+    control: 'choices',
     fallback: required,
   }
 }
@@ -125,6 +136,7 @@ export function names(
     read: (stored) => new Set(String(stored).split(',')),
     print: (value) => [...value],
     shown: z.array(z.string()),
+    control: 'list',
     fallback: required,
   }
 }
@@ -138,6 +150,7 @@ export function flag(): Kind<boolean, z.ZodBoolean> {
     read: (stored) => Number(stored) !== 0,
     print: (value) => value,
     shown: z.boolean(),
+    control: 'flag',
     fallback: required,
   }
 }
@@ -178,6 +191,7 @@ export function withDefault<Value, Shown extends z.ZodType>(
   return {
     ...kind,
     schema: kind.schema.optional().transform((given) => given ?? usual),
+    usual: kind.print(usual),
     fallback: `\`${String(kind.print(usual))}\``,
   }
 }

@@ -5,17 +5,7 @@ import type { ModelPrices } from '../../metering/prices.ts'
 import { tokensText, unknownLimits } from '../model-limits.ts'
 import { modelNameForm, modelNameRule } from '../model-name-form.ts'
 import { field, type WrittenField } from './field.ts'
-import {
-  anyText,
-  flag,
-  kept,
-  names,
-  optional,
-  text,
-  timeLimit,
-  wholeNumber,
-  words,
-} from './kinds.ts'
+import { flag, kept, names, optional, timeLimit, vendorName, wholeNumber, words } from './kinds.ts'
 
 /** The most that a limit on tokens can be. */
 export const tokenLimitMax = 100_000_000
@@ -24,11 +14,7 @@ const tokenLimit = wholeNumber({ min: 1, max: tokenLimitMax })
 const { imageTokens: perImage } = unknownLimits
 
 export const modelFields = {
-  vendor: field(
-    'vendor',
-    text(anyText('must be the name of a vendor')),
-    'The vendor of the model.',
-  ),
+  vendor: field('vendor', vendorName, 'The vendor of the model.'),
   maxOutputTokens: field(
     'max_output_tokens',
     kept(tokenLimit),
@@ -99,6 +85,7 @@ const price: WrittenField<ModelPrices | undefined> = {
   key: 'price',
   schema: priceSchema.transform(parseModelPrices).optional(),
   print: (value) => value && printModelPrices(value),
+  control: 'prices',
   fallback: 'stored prices',
   meaning:
     'One set of [prices](#prices), or a list of versions of which all but one have a `valid_from`.',

@@ -101,6 +101,7 @@ function texts(
     read: (stored) => new Map(Object.entries(JSON.parse(String(stored)) as Record<string, string>)),
     print: (value) => Object.fromEntries(value),
     shown: shownTexts,
+    control: 'mapping',
     fallback: 'required',
   }
 }
@@ -155,6 +156,7 @@ export const betas: Kind<readonly string[], typeof shownBetas> = {
       .filter((name) => name !== ''),
   print: (value) => [...value],
   shown: shownBetas,
+  control: 'list',
   fallback: 'required',
 }
 

@@ -9,7 +9,7 @@ import { makeFolder } from '../../base/folders.ts'
 import type { Answer } from '../command.ts'
 import { refuseServer } from '../place.ts'
 import { plainRow } from '../row.ts'
-import { catalogueWith, startingChannels } from './starting-catalogue.ts'
+import { catalogueWith, startingChannels } from '../../operations/catalogue/starting-catalogue.ts'
 
 /** Two vendors, and one of them in a second cloud as reserve. */
 const usualChannels = ['anthropic', 'bedrock', 'openai']

@@ -2,6 +2,7 @@
 import { applyCatalogue, changeOptions } from './catalogue.ts'
 import { editCatalogue, modelChanges, vendorChanges } from './entry-changes.ts'
 import { exportCatalogue } from './export.ts'
+import { showForms } from './field-forms.ts'
 import { listModels, listVendors, showModel, showVendor } from './lists.ts'
 import { importPrices } from '../prices/import.ts'
 import { listPrices } from '../prices/versions.ts'
@@ -50,6 +51,11 @@ export const catalogueEndpoints = endpoints('catalogue', {
     operation: editCatalogue,
     read: 'show',
     example: { channels: { [exampleNames.channel]: { weight: 2 } }, dry_run: true },
+  },
+  fields: {
+    route: 'GET /catalogue/fields',
+    summary: 'Show what forms for entries are made of, and the JSON Schema of the file.',
+    operation: showForms,
   },
   vendors: {
     id: 'vendors.list',

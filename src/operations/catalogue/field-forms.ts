@@ -4,7 +4,12 @@
  * tables of fields.
  */
 import { z } from 'zod'
-import type { WrittenField, WrittenFields } from '../../channels/catalogue/field.ts'
+import { controls, type WrittenField, type WrittenFields } from '../../channels/catalogue/field.ts'
+import type { Answer } from '../answer-forms.ts'
+import { noInput, operation } from '../operation.ts'
+import { entryFields, type Section } from './entries.ts'
+import { revisionForm } from './revision.ts'
+import { startingFacts } from './starting-catalogue.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -38,4 +43,104 @@ function shapeOf(
   return Object.fromEntries(
     Object.values(table).map((field) => [field.key, inputOf(field).optional()]),
   )
+}
+
+const json = z.record(z.string(), z.unknown())
+
+const fieldForm = z.strictObject({
+  key: z.string(),
+  meaning: z.string().meta({ description: 'Markdown.' }),
+  kind: z.enum(controls).meta({ description: 'By what a form lets an operator give it.' }),
+  options: z.array(z.string()).nullable().meta({ description: 'What it chooses from.' }),
+  default: z
+    .unknown()
+    .meta({ description: 'The value of an absent field; null where it has none.' }),
+  default_text: z.string().nullable().meta({ description: 'The same in words, as Markdown.' }),
+  is_required: z.boolean(),
+  is_secret: z.boolean(),
+})
+
+const formsForm = z.strictObject({
+  vendors: z.array(fieldForm),
+  models: z.array(fieldForm),
+  channels: z.array(fieldForm),
+  schema: json.meta({ description: 'JSON Schema of the catalogue file.' }),
+  presets: z.array(
+    z.strictObject({
+      name: z.string(),
+      title: z.string(),
+      vendor: z.strictObject({ name: z.string(), entry: json }),
+      channel: json,
+      models: z.record(z.string(), json),
+      prices_read_on: z.iso.date(),
+    }),
+  ),
+})
+
+/** Returns what forms for entries are made of, and the schema for an editor of the file. */
+export const showForms = operation({ input: noInput, answer: formsForm }, () => {
+  const { presets, readOn } = startingFacts()
+  return Promise.resolve({
+    vendors: fieldsOf('vendors'),
+    models: fieldsOf('models'),
+    channels: fieldsOf('channels'),
+    schema: fileSchema(),
+    presets: presets.map((preset) => ({ ...preset, prices_read_on: readOn })),
+  })
+})
+
+function fieldsOf(section: Section): readonly Answer<typeof fieldForm>[] {
+  return tableOf(section).map((field) => {
+    const { key, meaning, control, usual = null, fallback } = field
+    return {
+      key,
+      meaning,
+      kind: control,
+      options: optionsOf(schemaOf(field)),
+      default: usual,
+      default_text: isRequired(field) ? null : fallback,
+      is_required: isRequired(field),
+      is_secret: control === 'secret',
+    }
+  })
+}
+
+function tableOf(section: Section): readonly WrittenField[] {
+  return Object.values<WrittenField>(entryFields[section])
+}
+
+function isRequired({ fallback }: WrittenField): boolean {
+  return fallback === 'required'
+}
+
+/** Of a choice its words, and of a list those of its items. */
+function optionsOf(schema: JsonSchema): readonly string[] | null {
+  const words = schema['enum'] ?? (schema['items'] as JsonSchema | undefined)?.['enum']
+  return Array.isArray(words) ? words.map(String) : null
+}
+
+function fileSchema(): JsonSchema {
+  const sectionSchema = (section: Section): JsonSchema => {
+    const fields = tableOf(section)
+    return {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        properties: Object.fromEntries(fields.map((field) => [field.key, schemaOf(field)])),
+        required: fields.filter(isRequired).map(({ key }) => key),
+        additionalProperties: false,
+      },
+    }
+  }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      revision: z.toJSONSchema(revisionForm),
+      vendors: sectionSchema('vendors'),
+      models: sectionSchema('models'),
+      channels: sectionSchema('channels'),
+    },
+    additionalProperties: false,
+  }
 }
