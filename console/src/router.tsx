@@ -7,6 +7,7 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  defaultStringifySearch,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
@@ -21,6 +22,8 @@ import { Audit } from './pages/audit/audit.tsx'
 import * as channels from './pages/channels/address.ts'
 import { Channels } from './pages/channels/channels.tsx'
 import { ChannelPage } from './pages/channels/channel.tsx'
+import * as keys from './pages/keys/address.ts'
+import { Keys } from './pages/keys/keys.tsx'
 import * as models from './pages/models/address.ts'
 import { Models } from './pages/models/models.tsx'
 import * as overview from './pages/overview/address.ts'
@@ -35,6 +38,7 @@ import { RequestPage } from './pages/requests/request.tsx'
 import * as settings from './pages/settings/address.ts'
 import { Settings } from './pages/settings/settings.tsx'
 import { textIn, withoutOthers } from './search.ts'
+import { withoutSecrets } from './secret.ts'
 import { NotFound, PageFailure } from './shell/failures.tsx'
 import { leaveGuardOf } from './shell/leave-guard.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -114,6 +118,12 @@ const pages = [
   }),
   createRoute({
     ...inShell,
+    path: '/keys',
+    validateSearch: withoutOthers(keys.readSearch),
+    component: Keys,
+  }),
+  createRoute({
+    ...inShell,
     path: '/channels',
     validateSearch: withoutOthers(channels.readBoardSearch),
     component: Channels,
@@ -168,6 +178,8 @@ export function buildRouter(client: QueryClient) {
   return createRouter({
     routeTree: tree,
     basepath: '/console',
+    // Whatever a person pastes into a filter: an address is kept and logged in many places.
+    stringifySearch: (search) => withoutSecrets(defaultStringifySearch(search)),
     context: { client },
     defaultErrorComponent: PageFailure,
     defaultNotFoundComponent: NotFound,

@@ -15,6 +15,7 @@ export const keySorts = ['created', 'last_used', 'spend'] as const
 type KeySort = (typeof keySorts)[number]
 
 export interface KeysQuestion {
+  readonly id?: string | undefined
   readonly secretHash?: string | undefined
   readonly kind?: KeyKind | undefined
   readonly accountId?: string | undefined
@@ -83,10 +84,11 @@ export async function listAllKeys(
 }
 
 function filtersOf(
-  { secretHash, kind, accountId, state, headStart, nameContains, nowMs }: KeysQuestion,
+  { id, secretHash, kind, accountId, state, headStart, nameContains, nowMs }: KeysQuestion,
   place: (value: SqlValue) => string,
 ): readonly string[] {
   const where: string[] = []
+  if (id !== undefined) where.push(`key.id = ${place(id)}`)
   if (secretHash !== undefined) where.push(`key.secret_hash = ${place(secretHash)}`)
   if (kind !== undefined) where.push(`key.kind = ${place(kind)}`)
   if (accountId !== undefined) where.push(`key.account_id = ${place(accountId)}`)

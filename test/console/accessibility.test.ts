@@ -23,6 +23,7 @@ const addresses: Readonly<Record<string, string>> = {
   '/': '/',
   '/accounts': '/accounts',
   '/accounts/$account': '/accounts/northwind-support',
+  '/keys': '/keys',
   '/requests': '/requests',
   '/requests/$request': '/requests/$request',
   '/channels': '/channels',

@@ -155,6 +155,7 @@ export function describeKeyList(name: string, open: () => Promise<LedgerHarness>
       for (const head of [secret.slice(0, 7), key.head, `${secret.slice(0, 7)}...`])
         assert.equal(await names({ head }), 'Build-1')
       assert.equal(await names({ head: 'ro_' }), '')
+      assert.equal(await names({ key: gone.key.id }), 'build-2')
     })
 
     it('finds a key by its head, its hash, a whole secret and a mistyped one', async () => {

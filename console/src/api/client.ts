@@ -5,6 +5,7 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './schema.ts'
 import { Problem } from '../problem.ts'
+import { withoutSecrets } from '../secret.ts'
 import { lastInteractionMs } from './interaction.ts'
 
 export { Problem }
@@ -19,8 +20,14 @@ function intentHeader(): { 'x-turnpike-console': 'user' | 'background' } {
   return { 'x-turnpike-console': isUser ? 'user' : 'background' }
 }
 
+/** Proxies log addresses. */
+const secretInAddress = {
+  detail: 'This is the secret of a key, and no address may have it. Find its key on the page Keys.',
+}
+
 const sessionRules: Middleware = {
   onRequest({ request }) {
+    if (request.url !== withoutSecrets(request.url)) throw new Problem(400, secretInAddress)
     const [entry] = Object.entries(intentHeader())
     if (entry !== undefined) request.headers.set(...entry)
     if (request.method !== 'GET') request.headers.set('content-type', 'application/json')

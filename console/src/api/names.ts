@@ -1,4 +1,4 @@
-/** The names of models and channels, to choose from. */
+/** The names of accounts, models and channels, to choose from. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from './client.ts'
 import { readAll } from './list.ts'
@@ -31,3 +31,18 @@ export const channelNamesQuery = queryOptions({
     return channels.map(({ name }) => name)
   },
 })
+
+const suggestedMax = 12
+
+/** Accounts are many: only those whose name has this part. */
+export function accountNamesQuery(part: string) {
+  return queryOptions({
+    queryKey: ['accounts', 'names', part],
+    staleTime: 60_000,
+    async queryFn(): Promise<readonly string[]> {
+      const query = { limit: suggestedMax, ...(part !== '' && { name_contains: part }) }
+      const { items } = await bodyOf(api.GET('/admin/v1/accounts', { params: { query } }))
+      return items.map(({ name }) => name)
+    },
+  })
+}

@@ -4,6 +4,7 @@ import {
   BookCheck,
   ChartColumn,
   Gauge,
+  KeyRound,
   ListTree,
   Network,
   Scale,
@@ -15,6 +16,7 @@ import {
 export const sections = [
   { to: '/', name: 'Overview', Icon: Gauge },
   { to: '/accounts', name: 'Accounts', Icon: Users },
+  { to: '/keys', name: 'Keys', Icon: KeyRound },
   { to: '/requests', name: 'Requests', Icon: ListTree },
   { to: '/channels', name: 'Channels', Icon: Network },
   { to: '/models', name: 'Models and prices', Icon: Tags },

@@ -8,11 +8,13 @@ interface SearchFieldProps {
   readonly value: string
   readonly onChange: (text: string) => void
   readonly placeholder?: string
+  /** Takes a text that is no filter, such as a secret: true empties the field at once. */
+  readonly take?: (text: string) => boolean
 }
 
 const pauseMs = 250
 
-export function SearchField({ label, value, onChange, placeholder }: SearchFieldProps) {
+export function SearchField({ label, value, onChange, placeholder, take }: SearchFieldProps) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const handed = useRef(value)
@@ -23,8 +25,12 @@ export function SearchField({ label, value, onChange, placeholder }: SearchField
   }, [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   const change = (typed: string): void => {
-    setText(typed)
     clearTimeout(timer.current)
+    if (take?.(typed) === true) {
+      setText('')
+      return
+    }
+    setText(typed)
     timer.current = setTimeout(() => {
       handed.current = typed.trim()
       onChange(handed.current)

@@ -27,6 +27,11 @@ const listedForm = keyForm.extend({
 
 export type ListedKeyView = Answer<typeof listedForm>
 
+const keyReference = z
+  .string('must be an id')
+  .max(256, 'is too long')
+  .describe('Only the key with this id.')
+
 const headStart = z
   .string('must be how a secret begins')
   .regex(
@@ -41,6 +46,7 @@ export const listAllKeys = operation(
   {
     input: z.strictObject({
       kind: z.enum(keyKinds).optional().describe('Only keys, read-only tokens or admin tokens.'),
+      key: keyReference.optional(),
       head: headStart.optional(),
       account: accountReference.optional(),
       state: z.enum(keyStates).optional().describe('Only keys in this state.'),
@@ -57,6 +63,7 @@ export const listAllKeys = operation(
   async ({ database, clock }, { account, sort, order, cursor, limit, head, ...filter }) => {
     const listOrder = { sort, order, keyLength: sort === 'created' ? 1 : 2 }
     const found = await readKeys(database, {
+      id: filter.key,
       kind: filter.kind,
       state: filter.state,
       nameContains: filter.name_contains,

@@ -1,7 +1,8 @@
 /** The columns of the lists of keys and of read-only tokens. */
 import { Link } from '@tanstack/react-router'
+import { Budgets } from '../../ui/budgets.tsx'
 import { Badge, type Tone } from '../../ui/card.tsx'
-import { formatCount, formatUsd, formatUsdExact } from '../../ui/format.ts'
+import { formatCount } from '../../ui/format.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Age, Time, Usd } from '../../ui/values.tsx'
 import type { Key } from './queries.ts'
@@ -34,7 +35,10 @@ const lastUsed: Column<Key> = {
 
 export const keyColumns: readonly Column<Key>[] = [
   name,
-  { name: 'Budgets', cell: (key) => <Budgets credential={key} /> },
+  {
+    name: 'Budgets',
+    cell: (key) => <Budgets of={key} empty={<span className="soft">none</span>} />,
+  },
   {
     name: 'Spend',
     isNumber: true,
@@ -58,43 +62,6 @@ export const tokenColumns: readonly Column<Key>[] = [
   { name: 'Created', cell: ({ created_at: at }) => <Time at={at} /> },
   lastUsed,
 ]
-
-/** Of each budget that is set: used, limit, and a bar. */
-function Budgets({ credential: key }: { credential: Key }) {
-  const budgets = (
-    [
-      ['day', key.used.day_usd, key.daily_usd],
-      ['month', key.used.month_usd, key.monthly_usd],
-      ['total', key.used.total_usd, key.total_usd],
-    ] as const
-  ).filter(([, , limit]) => /[1-9]/.test(limit))
-  if (budgets.length === 0) return <span className="soft">none</span>
-  return (
-    <ul className="budgets">
-      {budgets.map(([period, used, limit]) => (
-        <Budget key={period} period={period} used={used} limit={limit} />
-      ))}
-    </ul>
-  )
-}
-
-const nearlyAll = 0.8
-
-function Budget({ period, used, limit }: { period: string; used: string; limit: string }) {
-  const share = Math.min(Math.max(Number(used) / Number(limit), 0), 1)
-  const look = share >= 1 ? 'budget-spent' : share >= nearlyAll ? 'budget-near' : ''
-  return (
-    <li data-tip={`${formatUsdExact(used)} of ${formatUsdExact(limit)}, ${period}`}>
-      <span>
-        {formatUsd(used)} <span className="soft">of {formatUsd(limit)}</span>
-      </span>
-      <span className="soft">{period}</span>
-      <span className="budget-track">
-        <span className={`budget-bar ${look}`} style={{ width: `${share * 100}%` }} />
-      </span>
-    </li>
-  )
-}
 
 const shownModels = 2
 

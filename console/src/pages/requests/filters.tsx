@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useState } from 'react'
+import { accountNamesQuery, channelNamesQuery, modelNamesQuery } from '../../api/names.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { SuggestField, type Suggestion } from '../../ui/suggest-field.tsx'
 import type { ListSearch, SearchChanges } from './address.ts'
-import { accountNamesQuery, channelNamesQuery, modelNamesQuery } from './queries.ts'
 
 interface FiltersProps {
   readonly search: ListSearch

@@ -1,14 +1,23 @@
-/** Opens a request by the id in its answer's header, or by the vendor's own id. */
+/**
+ * Opens a request by the id in its answer's header, or by the vendor's own id. A secret, which people paste
+ * too, opens its key.
+ */
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
+import { useKeyOfSecret } from '../../api/secret-search.ts'
 import { Button } from '../../ui/button.tsx'
 
 export function FindById() {
   const navigate = useNavigate()
   const [id, setId] = useState('')
+  const openKey = useKeyOfSecret()
   const open = (event: FormEvent): void => {
     event.preventDefault()
+    if (openKey(id)) {
+      setId('')
+      return
+    }
     const request = id.trim()
     if (request !== '') void navigate({ to: '/requests/$request', params: { request } })
   }

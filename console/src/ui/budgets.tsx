@@ -1,0 +1,52 @@
+/** The budgets of a key that are set: how much of each is used. */
+import type { ReactNode } from 'react'
+import { formatUsd, formatUsdExact } from './format.ts'
+import './budgets.css'
+
+interface BudgetedKey {
+  readonly daily_usd: string
+  readonly monthly_usd: string
+  readonly total_usd: string
+  readonly used: {
+    readonly day_usd: string
+    readonly month_usd: string
+    readonly total_usd: string
+  }
+}
+
+/** Of each budget that is set: used, limit, and a bar. */
+export function Budgets({ of: key, empty }: { of: BudgetedKey; empty: ReactNode }) {
+  const budgets = (
+    [
+      ['day', key.used.day_usd, key.daily_usd],
+      ['month', key.used.month_usd, key.monthly_usd],
+      ['total', key.used.total_usd, key.total_usd],
+    ] as const
+  ).filter(([, , limit]) => /[1-9]/.test(limit))
+  if (budgets.length === 0) return empty
+  return (
+    <ul className="budgets">
+      {budgets.map(([period, used, limit]) => (
+        <Budget key={period} period={period} used={used} limit={limit} />
+      ))}
+    </ul>
+  )
+}
+
+const nearlyAll = 0.8
+
+function Budget({ period, used, limit }: { period: string; used: string; limit: string }) {
+  const share = Math.min(Math.max(Number(used) / Number(limit), 0), 1)
+  const look = share >= 1 ? 'budget-spent' : share >= nearlyAll ? 'budget-near' : ''
+  return (
+    <li data-tip={`${formatUsdExact(used)} of ${formatUsdExact(limit)}, ${period}`}>
+      <span>
+        {formatUsd(used)} <span className="soft">of {formatUsd(limit)}</span>
+      </span>
+      <span className="soft">{period}</span>
+      <span className="budget-track">
+        <span className={`budget-bar ${look}`} style={{ width: `${share * 100}%` }} />
+      </span>
+    </li>
+  )
+}
