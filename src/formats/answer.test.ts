@@ -3,18 +3,20 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { plainFacts } from '../../test/transcripts/replay.ts'
-import { chatCompletions, chatFormat } from './chat/index.ts'
+import { chatCompletions } from './chat/index.ts'
 import type { MeterReading } from './answer.ts'
 import type { ForwardedOperation } from './format.ts'
+import { parseJson } from './json.ts'
 import { messagesCreate } from './messages/index.ts'
 import { responsesCreate } from './responses/index.ts'
+import { readVendorError } from './vendor-error.ts'
 
 function readingOf(
   operation: ForwardedOperation,
   answer: object,
   facts = plainFacts,
 ): MeterReading {
-  const read = operation.readAnswer(Buffer.from(JSON.stringify(answer)), facts)
+  const read = operation.readAnswer(parseJson(JSON.stringify(answer)), facts)
   if (read.kind !== 'answer') assert.fail('not the format')
   return read.reading
 }
@@ -129,7 +131,7 @@ describe('a whole messages answer', () => {
 
   test('is not the format when cut off, invalid, an error or something else', () => {
     for (const body of others) {
-      const read = messagesCreate.readAnswer(Buffer.from(body), plainFacts)
+      const read = messagesCreate.readAnswer(parseJson(body), plainFacts)
       assert.equal(read.kind, 'not_the_format', body)
     }
   })
@@ -212,7 +214,7 @@ describe('a whole chat answer', () => {
       '',
     ]
     for (const body of bodies) {
-      const read = chatCompletions.readAnswer(Buffer.from(body), plainFacts)
+      const read = chatCompletions.readAnswer(parseJson(body), plainFacts)
       assert.equal(read.kind, 'not_the_format', body)
     }
   })
@@ -482,8 +484,8 @@ test('no bytes from a vendor make a reader throw', () => {
         const meter = operation.openMeter(plainFacts)
         for (const one of payloads) {
           const text = JSON.stringify(one)
-          chatFormat.readError(Buffer.from(text))
-          operation.readAnswer(Buffer.from(text), plainFacts)
+          readVendorError(one)
+          operation.readAnswer(one, plainFacts)
           meter.push(Buffer.from(`data: ${text}\n\n`))
         }
         assert.equal(typeof meter.reading().output.text, 'string')

@@ -6,6 +6,7 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { UseCounts } from '../metering/usage.ts'
 import type { AnswerEdges, AnswerReading, StateKind, StreamMeter, VendorError } from './answer.ts'
+import type { WantedJson } from './json.ts'
 
 export type FormatName = 'messages' | 'chat'
 
@@ -60,7 +61,9 @@ export interface VendorOperation {
   /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */
   readonly isFree: boolean
   openMeter(facts: RequestFacts): StreamMeter
-  readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
+  /** Reads a whole answer: its JSON, as far as `answerMembers` says. */
+  readAnswer(answer: unknown, facts: RequestFacts): AnswerReading
+  readonly answerMembers: WantedJson
   /**
    * Reads a large answer by its edges, in a time that does not follow its size; undefined where it must be
    * read whole. Absent = every answer must.
@@ -360,8 +363,6 @@ export interface Format {
   readonly requestIdHeader: 'request-id' | 'x-request-id'
   /** A frame that this format's clients pass over. */
   readonly ping: Buffer
-  /** Reads an error body; never throws. */
-  readError(body: Buffer): VendorError
   /** Classifies an error event that came before any other event. */
   classifyEvent(error: VendorError): EventFault
   /** Returns an error event's envelope as the body of an answer with this request id. */

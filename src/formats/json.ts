@@ -8,6 +8,20 @@ export interface JsonObject {
   readonly [name: string]: unknown
 }
 
+/** What is read of a JSON text that is not parsed as a whole. */
+export interface WantedJson {
+  /** The names of the members that are kept, at any depth. */
+  readonly names: ReadonlySet<string>
+  /** The objects under these names have members of any name; an empty name stands for the outermost. */
+  readonly open?: ReadonlySet<string>
+  /** Everything within the values under these names is kept. */
+  readonly whole?: ReadonlySet<string>
+  /** The member whose long texts are known by their hash. */
+  readonly hashed?: string
+  /** Longer texts are kept in part. Absent = only short ones are kept whole. */
+  readonly textBytesMax?: number
+}
+
 /** Returns the parsed value, or undefined where the text is not JSON (JSON itself has no undefined). */
 export function parseJson(text: string): unknown {
   try {
@@ -16,6 +30,11 @@ export function parseJson(text: string): unknown {
     // JSON.parse throws only where the text is not JSON, which is an expected outcome here.
     return undefined
   }
+}
+
+/** The same of the bytes of a text. */
+export function parseBody(body: Buffer): unknown {
+  return parseJson(body.toString('utf8'))
 }
 
 export function asObject(value: unknown): JsonObject | undefined {

@@ -4,6 +4,8 @@
  * size of all text and audio. It knows no frames and no vendors.
  */
 import type { MeterReading } from './answer.ts'
+import { asText } from './json.ts'
+import { LongText } from './long-text.ts'
 
 /** Enough for any estimate; the rest is extrapolated from `bytes`. */
 export const outputTextBytesMax = 256 * 1024
@@ -55,9 +57,10 @@ export class OutputText {
 
   /** Adds a value of an answer where it is text. */
   addText(value: unknown): void {
-    if (typeof value !== 'string' || value === '') return
+    if (value instanceof LongText) this.#addLong(value)
+    else if (typeof value !== 'string' || value === '') return
+    else this.add(value)
     this.hasOutput = true
-    this.add(value)
   }
 
   add(text: string): void {
@@ -89,6 +92,23 @@ export class OutputText {
 
   addAudio(base64Length: number): void {
     this.#audioBytes += base64Length
+  }
+
+  /** Adds a value of an answer where it is audio as base64. */
+  addAudioText(value: unknown): void {
+    const length = value instanceof LongText ? value.bytes : (asText(value)?.length ?? 0)
+    if (length === 0) return
+    this.hasOutput = true
+    this.addAudio(length)
+  }
+
+  /** Its beginning is kept where that leaves no gap. */
+  #addLong({ text, bytes }: LongText): void {
+    const length = Buffer.byteLength(text)
+    if (length < outputTextBytesMax - this.#kept) return this.addUnread(bytes)
+    this.add(text)
+    this.#isFull = true
+    this.addUnread(bytes - length)
   }
 
   /** Counts a piece and returns how much of it may be kept. After a cut nothing is: there are no gaps. */

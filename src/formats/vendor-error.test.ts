@@ -1,11 +1,12 @@
 /** Errors in the envelopes vendors and their imitators use, and what in them names an account. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { namesVendorAccount, readErrorBody } from './vendor-error.ts'
+import { parseJson } from './json.ts'
+import { namesVendorAccount, readVendorError } from './vendor-error.ts'
 
 describe('an error body', () => {
   it('is read in every usual envelope', () => {
-    const read = (body: unknown): unknown => readErrorBody(Buffer.from(JSON.stringify(body)))
+    const read = (body: unknown): unknown => readVendorError(body)
     const bare = { type: 't', code: 'c', message: 'm' }
     const full = { ...bare, param: 'p' }
     assert.deepEqual(read({ error: full }), full)
@@ -18,7 +19,7 @@ describe('an error body', () => {
 
   it('without an envelope is unknown', () => {
     for (const text of ['', '<html>', 'null', '[]', '{', '"x"'])
-      assert.deepEqual(readErrorBody(Buffer.from(text)), {
+      assert.deepEqual(readVendorError(parseJson(text)), {
         type: undefined,
         code: undefined,
         message: undefined,

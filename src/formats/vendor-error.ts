@@ -5,7 +5,8 @@
  */
 import type { VendorError } from './answer.ts'
 import type { UpstreamAnswerHead, UpstreamFault } from './format.ts'
-import { asObject, asText, parseJson, type JsonObject } from './json.ts'
+import { asObject, asText, type JsonObject, type WantedJson } from './json.ts'
+import { beginningOf } from './long-text.ts'
 
 const nothingKnown: VendorError = { type: undefined, code: undefined, message: undefined }
 
@@ -38,8 +39,10 @@ export function namesVendorAccount(text: string): boolean {
   return accountMark.test(text) || accountUuid.test(text)
 }
 
-export function readErrorBody(body: Buffer): VendorError {
-  return readVendorError(parseJson(body.toString('utf8')))
+/** The members that are read of an error. */
+export const errorMembers: WantedJson = {
+  names: new Set('error type code message param details error_code'.split(' ')),
+  textBytesMax: 65_536,
 }
 
 export function readVendorError(payload: unknown): VendorError {
@@ -58,7 +61,7 @@ function fromObject(error: JsonObject): VendorError {
   return {
     type: asText(error['type']),
     code: asText(details?.['error_code']) ?? readCode(error['code']),
-    message: asText(error['message']),
+    message: asText(beginningOf(error['message'])),
     ...(param !== undefined && { param }),
   }
 }

@@ -1,126 +1,114 @@
 /**
- * Reads answers that are not streamed, and errors: a small one at once, a large one by its edges or on a
- * thread, so that no answer keeps the event loop, whatever it holds.
+ * Reads answers that are not streamed, and errors, where they lie: a small one at once, a large one part by
+ * part. Invariant: of all large ones together one part is read in a turn of the event loop, so that none
+ * keeps it, whatever it holds.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from '../base/clock.ts'
-import { SharedThread } from '../base/shared-thread.ts'
-import { startService, type ThreadService } from '../base/thread.ts'
 import { edgesOf } from '../formats/answer-edges.ts'
+import { JsonExtract } from '../formats/json-extract.ts'
+import { parseBody, type WantedJson } from '../formats/json.ts'
+import { errorMembers, readVendorError } from '../formats/vendor-error.ts'
 import { bytesOf } from '../http/wire/message-writer.ts'
-import type { AnswerFound, AnswerQuestion } from './answer-thread.ts'
 import {
-  readCollected,
-  readCollectedEdges,
+  isGood,
+  judgeAnswer,
+  judgeError,
+  readErrorAnswer,
+  readErrorBody,
+  shownIn,
   type AnswerContext,
   type CollectedReading,
 } from './attempt-outcome.ts'
-import { bufferOf } from './body-reader.ts'
 
-/** Read on the event loop up to this size: that takes a few milliseconds, whatever it holds. */
+/** Parsed at once up to this size: that takes a few milliseconds, whatever it holds. */
 const smallAnswerBytesMax = 131_072
-
-interface UnreadAnswer {
-  readonly accountId: string
-  /** As they came. */
-  readonly pieces: readonly Buffer[]
-  readonly context: AnswerContext
-}
+/** So much is read in one turn. */
+const partBytesMax = 65_536
 
 export interface ReadAnswer {
   readonly body: readonly Buffer[]
   readonly reading: CollectedReading
 }
 
-export interface AnswerReader {
-  /** Undefined where a large answer cannot be read. The `pieces` must not be used any more. */
-  read(answer: UnreadAnswer): ReadAnswer | Promise<ReadAnswer | undefined>
-  close(): Promise<void>
-}
-
-export interface AnswerReaderOptions {
-  readonly clock: Clock
-  /** Called once for each thread that died unexpectedly. */
-  readonly onThreadLost: (error: unknown) => void
-}
-
-/** Enough for an answer of 64 MiB as objects; one of short members can need more, and is not read. */
-const threadHeapMb = 1_024
-
-export function createAnswerReader({
-  clock,
-  onThreadLost: onLost,
-}: AnswerReaderOptions): AnswerReader {
-  const thread = new SharedThread({ clock, open: openWorker, onLost })
-
-  async function readApart({
-    accountId,
-    pieces,
-    context,
-  }: UnreadAnswer): Promise<ReadAnswer | undefined> {
-    const found = await thread.ask(accountId, async () => {
-      const bytes = await joinInTurns(pieces)
-      return { question: { ...questionOf(context), bytes }, moved: [bytes.buffer] }
-    })
-    return found && { body: [bufferOf(found.bytes)], reading: withBuffers(found.reading) }
+export function readAnswer(
+  pieces: readonly Buffer[],
+  context: AnswerContext,
+): ReadAnswer | Promise<ReadAnswer> {
+  const isSmall = bytesOf(pieces) <= smallAnswerBytesMax
+  if (!isGood(context.head)) {
+    if (!isSmall) return readLargeError(pieces, context)
+    const bytes = joined(pieces)
+    return { body: [bytes], reading: readErrorAnswer(bytes, context) }
   }
-
-  return {
-    read(answer) {
-      const { pieces, context } = answer
-      if (bytesOf(pieces) > smallAnswerBytesMax) {
-        const reading = readCollectedEdges(edgesOf(pieces), context)
-        return reading === undefined ? readApart(answer) : { body: pieces, reading }
-      }
-      const body = Buffer.concat(pieces)
-      return { body: [body], reading: readCollected(body, context) }
-    },
-    close: () => thread.close(),
+  const { operation, facts } = context
+  const read = (value: unknown): CollectedReading =>
+    judgeAnswer(operation.readAnswer(value, facts), context)
+  if (isSmall) {
+    const bytes = joined(pieces)
+    return { body: [bytes], reading: read(parseBody(bytes)) }
   }
+  const known = operation.readEdges?.(edgesOf(pieces))
+  if (known !== undefined) return { body: pieces, reading: judgeAnswer(known, context) }
+  return extract(pieces, operation.answerMembers).then((value) => ({
+    body: pieces,
+    reading: read(value),
+  }))
 }
 
-function questionOf(context: AnswerContext): Omit<AnswerQuestion, 'bytes'> {
-  const { format, operation, head, facts, secrets } = context
-  const { status, fields, isEndAnnounced } = head
-  return {
-    format: format.name,
-    operation: operation.name,
-    head: { status, fields: fields.flat(), isEndAnnounced },
-    facts,
-    secrets: secrets.map((one) => one.reveal()),
-  }
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)
 }
 
-/** Bytes copied in one turn of the event loop. */
-const copiedBytesMax = 2 * 1_048_576
-
-async function joinInTurns(pieces: readonly Buffer[]): Promise<Uint8Array<ArrayBuffer>> {
-  const joined = new Uint8Array(new ArrayBuffer(bytesOf(pieces)))
+async function readLargeError(
+  pieces: readonly Buffer[],
+  context: AnswerContext,
+): Promise<ReadAnswer> {
+  const bytes = Buffer.allocUnsafeSlow(bytesOf(pieces))
   let at = 0
-  let copied = 0
-  for (const piece of pieces) {
-    joined.set(piece, at)
-    at += piece.length
-    copied += piece.length
-    if (copied < copiedBytesMax) continue
-    copied = 0
-    await nextTurn()
-  }
-  return joined
+  await inParts(pieces, (piece, start, end) => {
+    at += piece.copy(bytes, at, start, end)
+  })
+  const body = readErrorBody(context.head, bytes)
+  if (body === undefined) return { body: [bytes], reading: readErrorAnswer(undefined, context) }
+  const error = readVendorError(await extract([body.readable], errorMembers))
+  const shown = shownIn([error.message ?? ''], context)
+  await inParts([body.readable], ({ length }, start, end) => {
+    const to = Math.min(length, end + shownBytesMax)
+    const found = shownIn([body.readable.toString('latin1', start, to)], context)
+    shown.namesAccount ||= found.namesAccount
+    shown.showsSecret ||= found.showsSecret
+  })
+  return { body: [bytes], reading: judgeError({ body, error, ...shown }, context) }
 }
 
-/** Bytes come from a thread as plain arrays. */
-function withBuffers(reading: CollectedReading): CollectedReading {
-  if (reading.kind !== 'vendor_error' || reading.body === undefined) return reading
-  const { bytes, readable } = reading.body
-  return { ...reading, body: { bytes: toBuffer(bytes), readable: toBuffer(readable) } }
+/** No name of an account and no secret is longer: none is missed where one part ends. */
+const shownBytesMax = 8_192
+
+async function extract(pieces: readonly Buffer[], wanted: WantedJson): Promise<unknown> {
+  const extracted = new JsonExtract(wanted)
+  await inParts(pieces, (piece, start, end) => extracted.push(piece, start, end))
+  return extracted.end()
 }
 
-function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
+/** The last turn that a large answer waits for. */
+let lastTurn: Promise<void> = Promise.resolve()
 
-function openWorker(onLost: (error: unknown) => void): ThreadService<AnswerQuestion, AnswerFound> {
-  const url = new URL('./answer-thread.ts', import.meta.url)
-  return startService(url, { heapMbMax: threadHeapMb, onLost })
+/** Does the work for each part of the pieces, one in a turn. */
+async function inParts(
+  pieces: readonly Buffer[],
+  work: (piece: Buffer, start: number, end: number) => void,
+): Promise<void> {
+  let bytes = 0
+  for (const piece of pieces)
+    for (let start = 0; start < piece.length; start += partBytesMax) {
+      const end = Math.min(start + partBytesMax, piece.length)
+      bytes += end - start
+      if (bytes > partBytesMax) {
+        bytes = end - start
+        lastTurn = lastTurn.then(() => nextTurn())
+        await lastTurn
+      }
+      work(piece, start, end)
+    }
 }

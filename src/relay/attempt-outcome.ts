@@ -3,17 +3,12 @@
  * a stream past its commit point that the stage of delivery uses. Pure.
  */
 import type { Secret } from '../base/secret.ts'
-import type {
-  AnswerEdges,
-  AnswerReading,
-  MeterReading,
-  StreamMeter,
-  VendorError,
-} from '../formats/answer.ts'
+import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../formats/answer.ts'
 import type { BrokenClass } from '../channels/outcomes.ts'
 import type { Format, RequestFacts, UpstreamFault, VendorOperation } from '../formats/format.ts'
 import { showsSecret } from '../formats/headers.ts'
-import { namesVendorAccount, unreadError } from '../formats/vendor-error.ts'
+import { parseBody } from '../formats/json.ts'
+import { namesVendorAccount, readVendorError, unreadError } from '../formats/vendor-error.ts'
 import { readableBody } from '../http/client/content-encoding.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 
@@ -92,8 +87,9 @@ interface ReadError {
 
 /** What a body that was collected says. */
 export type CollectedReading =
-  | Extract<AnswerReading, { kind: 'answer' | 'not_the_format' }>
-  | (ReadError & { readonly kind: 'vendor_error' })
+  Extract<AnswerReading, { kind: 'answer' | 'not_the_format' }> | ErrorReading
+
+type ErrorReading = ReadError & { readonly kind: 'vendor_error' }
 
 /** Whether it is an answer for the client, whole or begun. */
 export function isAnswer({ class: name }: AttemptOutcome): boolean {
@@ -120,22 +116,8 @@ export interface AnswerContext {
   readonly secrets: readonly Secret[]
 }
 
-/** Reads a whole body, in a time that follows its size. */
-export function readCollected(body: Buffer, context: AnswerContext): CollectedReading {
-  if (!isGood(context.head)) return readErrorAnswer(body, context)
-  return ofAnswer(context.operation.readAnswer(body, context.facts), context)
-}
-
-/** As `readCollected`, of the edges of an answer; undefined where all of it must be read. */
-export function readCollectedEdges(
-  edges: AnswerEdges,
-  context: AnswerContext,
-): CollectedReading | undefined {
-  const answer = isGood(context.head) ? context.operation.readEdges?.(edges) : undefined
-  return answer && ofAnswer(answer, context)
-}
-
-function ofAnswer(answer: AnswerReading, context: AnswerContext): CollectedReading {
+/** A whole answer can be an error, too. */
+export function judgeAnswer(answer: AnswerReading, context: AnswerContext): CollectedReading {
   return answer.kind === 'error' ? readErrorEvent(answer, context) : answer
 }
 
@@ -143,20 +125,21 @@ function ofAnswer(answer: AnswerReading, context: AnswerContext): CollectedReadi
 export function readErrorAnswer(
   bytes: Buffer | undefined,
   context: Omit<AnswerContext, 'facts'>,
-): ReadError & { readonly kind: 'vendor_error' } {
-  const { head, format, operation } = context
+): ErrorReading {
+  const body = readErrorBody(context.head, bytes)
+  const error = body === undefined ? unreadError : readVendorError(parseBody(body.readable))
+  const shown = shownIn(textsOf(body, error), context)
+  return judgeError({ body, error, ...shown }, context)
+}
+
+/** Classifies an error answer that has been read. */
+export function judgeError(
+  read: Omit<ReadError, 'class' | 'status'>,
+  { head, operation }: Omit<AnswerContext, 'facts'>,
+): ErrorReading {
   const { status } = head
-  const body = readErrorBody(head, bytes)
-  const error = body === undefined ? unreadError : format.readError(body.readable)
-  const fault = operation.classify({ status, retryAfter: head.header('retry-after') }, error)
-  return {
-    kind: 'vendor_error',
-    class: fault,
-    status,
-    body,
-    error,
-    ...shownIn(body, error, context),
-  }
+  const answer = { status, retryAfter: head.header('retry-after') }
+  return { kind: 'vendor_error', class: operation.classify(answer, read.error), status, ...read }
 }
 
 interface ReportedError {
@@ -169,7 +152,7 @@ interface ReportedError {
 export function readErrorEvent(
   { error, errorEnvelope }: ReportedError,
   context: Pick<AnswerContext, 'head' | 'format' | 'secrets'>,
-): ReadError & { readonly kind: 'vendor_error' } {
+): ErrorReading {
   const { fault, status } = context.format.classifyEvent(error)
   const bytes = errorEnvelope === undefined ? undefined : Buffer.from(errorEnvelope)
   const body = readErrorBody(context.head, bytes)
@@ -179,23 +162,28 @@ export function readErrorEvent(
     status,
     body,
     error,
-    ...shownIn(body, error, context),
+    ...shownIn(textsOf(body, error), context),
   }
 }
 
 /** A body that the gateway cannot read is not shown either: it could name the operator's account. */
-function readErrorBody(head: UpstreamHead, bytes: Buffer | undefined): ErrorBody | undefined {
+export function readErrorBody(
+  head: UpstreamHead,
+  bytes: Buffer | undefined,
+): ErrorBody | undefined {
   if (bytes === undefined) return undefined
   const readable = readableBody(bytes, head.header('content-encoding'))
   return readable === undefined ? undefined : { bytes, readable }
 }
 
-function shownIn(
-  body: ErrorBody | undefined,
-  { message = '' }: VendorError,
+function textsOf(body: ErrorBody | undefined, { message = '' }: VendorError): readonly string[] {
+  return [message, body?.readable.toString('latin1') ?? '']
+}
+
+export function shownIn(
+  texts: readonly string[],
   { secrets }: Pick<AnswerContext, 'secrets'>,
-): Pick<ReadError, 'namesAccount' | 'showsSecret'> {
-  const texts = [message, body?.readable.toString('latin1') ?? '']
+): { namesAccount: boolean; showsSecret: boolean } {
   return {
     namesAccount: texts.some(namesVendorAccount),
     showsSecret: texts.some((text) => showsSecret(text, secrets)),

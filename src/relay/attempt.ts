@@ -26,7 +26,7 @@ import {
   type UpstreamRequest,
 } from '../http/client/upstream.ts'
 import { copyOf } from '../http/wire/framing.ts'
-import type { ReadAnswer } from './answer-reader.ts'
+import { readAnswer, type ReadAnswer } from './answer-reader.ts'
 import {
   isGood,
   readErrorAnswer,
@@ -41,7 +41,7 @@ import type { Admitted, RelayServices } from './stages.ts'
 
 export type AttemptServices = Pick<
   RelayServices,
-  'answers' | 'clock' | 'upstream' | 'watchdog' | 'settings' | 'onTracePoint'
+  'clock' | 'upstream' | 'watchdog' | 'settings' | 'onTracePoint'
 >
 
 export interface AttemptRequest {
@@ -276,23 +276,20 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const context = this.#context()
     if (context === undefined || this.#resolve === undefined) return
     const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
-    const { accountId } = this.#request.admitted.principal
-    const read = this.#services.answers.read({ accountId, pieces: this.#kept, context })
+    const read = readAnswer(this.#kept, context)
     this.#kept = []
     if (!(read instanceof Promise)) return this.#judgeCollected(read, firstEventMs)
-    // The vendor has done its part, and the reader limits its own time.
+    // The vendor has done its part, and the time to read follows the size.
     this.#stopWatching()
     read.then(
       (result) => this.#judgeCollected(result, firstEventMs),
-      () => this.#break('too_large'),
+      () => this.#break('not_the_format'),
     )
   }
 
-  /** `read` is undefined where the gateway could not read it, which says nothing of the vendor. */
-  #judgeCollected(read: ReadAnswer | undefined, firstEventMs: number): void {
+  #judgeCollected({ reading, body }: ReadAnswer, firstEventMs: number): void {
     const head = this.#head
-    if (read === undefined || head === undefined) return this.#break('too_large')
-    const { reading, body } = read
+    if (head === undefined) return
     if (reading.kind === 'not_the_format') this.#break('not_the_format')
     else if (reading.kind === 'vendor_error') this.#settle({ ...reading, head })
     else {

@@ -102,7 +102,7 @@ function readPlain({ bytes, operation, options }: UnreadBody): ReadBody | undefi
 }
 
 /** Returns the same memory, which has crossed from a thread. */
-export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer {
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 

@@ -33,7 +33,6 @@ import type { CutPolicy } from '../metering/settlement.ts'
 import type { TokenCounter } from '../metering/token-counter.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import type { ExchangeTrace, Traces } from '../telemetry/traces.ts'
-import type { AnswerReader } from './answer-reader.ts'
 import type { BodyMemory } from './body-memory.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { RecordedAddress } from './client-facts.ts'
@@ -50,7 +49,6 @@ export interface RelayServices {
   readonly freeExchanges: FreeExchanges
   readonly answerStates: AnswerStates
   readonly bodies: BodyReader
-  readonly answers: AnswerReader
   readonly tokenCounter: TokenCounter
   readonly openRoute: OpenRoute
   /** What the counts of answers show about channels. */

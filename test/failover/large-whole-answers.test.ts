@@ -1,6 +1,6 @@
 /**
- * Large answers that are not streamed, and large errors, are read on a thread, whatever they hold: the event
- * loop parses none of them, and each passes, is charged and is judged as a small one.
+ * Large answers that are not streamed, and large errors, are read part by part, whatever they hold: the event
+ * loop parses none of them at once, and each passes, is charged and is judged as a small one.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
@@ -9,7 +9,7 @@ import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support
 import { scenario } from '../support/scenario.ts'
 
 const bytesMin = 2_400_000
-/** Read on the event loop up to this size. */
+/** Parsed at once up to this size. */
 const smallBytesMax = 131_072
 
 const gateway = await scenario({ vendors: 'scripted' })

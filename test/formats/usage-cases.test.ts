@@ -96,7 +96,7 @@ function frameOf(event: JsonObject): string {
 function readingOf(entry: UsageCase): MeterReading {
   const operation = operations[entry.api]
   if (entry.form === 'whole') {
-    const read = operation.readAnswer(Buffer.from(JSON.stringify(wholeAnswer(entry))), facts)
+    const read = operation.readAnswer(wholeAnswer(entry), facts)
     if (read.kind !== 'answer') assert.fail('not the format')
     return read.reading
   }

@@ -1,7 +1,9 @@
-/** Whose fault a vendor's answer is, asked of either format with a table of answers. */
+/** Whose fault a vendor's answer is, asked of an operation with a table of answers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Format, ForwardedOperation, UpstreamFault } from '../../src/formats/format.ts'
+import type { ForwardedOperation, UpstreamFault } from '../../src/formats/format.ts'
+import { parseJson } from '../../src/formats/json.ts'
+import { readVendorError } from '../../src/formats/vendor-error.ts'
 
 export interface FaultCase {
   readonly status: number
@@ -16,7 +18,6 @@ type ErrorParts = Pick<FaultCase, 'type' | 'code' | 'message'>
 
 /** A test for each case. `envelope`: how the vendor writes an error; an answer without one is a page. */
 export function testFaults(
-  format: Format,
   operation: ForwardedOperation,
   cases: readonly FaultCase[],
   envelope: (error: ErrorParts) => object,
@@ -25,7 +26,7 @@ export function testFaults(
     void test(`${JSON.stringify(answer)} is ${fault}`, () => {
       const { status, retryAfter, ...parts } = answer
       const body = Object.keys(parts).length > 0 ? JSON.stringify(envelope(parts)) : '<html>'
-      const error = format.readError(Buffer.from(body))
+      const error = readVendorError(parseJson(body))
       assert.equal(operation.classify({ status, retryAfter }, error), fault)
     })
 }

@@ -6,8 +6,8 @@ import type { Clock } from '../../base/clock.ts'
 import { formatOf } from '../../formats/registry.ts'
 import type { StreamMeter } from '../../formats/answer.ts'
 import type { Format, ForwardedOperation, UpstreamFault } from '../../formats/format.ts'
-import { parseJson } from '../../formats/json.ts'
-import { unreadError } from '../../formats/vendor-error.ts'
+import { parseBody } from '../../formats/json.ts'
+import { readVendorError, unreadError } from '../../formats/vendor-error.ts'
 import { readableBody } from '../../http/client/content-encoding.ts'
 import { sendDecoding } from '../../http/client/decoded-answer.ts'
 import type { Usage } from '../../metering/usage.ts'
@@ -184,7 +184,7 @@ function judgeCheck(
         })
   }
   const readable = readableBody(body, head.header('content-encoding'))
-  const error = readable === undefined ? unreadError : format.readError(readable)
+  const error = readable === undefined ? unreadError : readVendorError(parseBody(readable))
   const fault = operation.classify(
     { status: head.status, retryAfter: head.header('retry-after') },
     error,
@@ -194,7 +194,7 @@ function judgeCheck(
 
 /** A listing is any JSON: servers differ in how they list. */
 function judgeListing(body: Buffer): Judged {
-  return { outcome: parseJson(body.toString('utf8')) === undefined ? 'hard' : 'ok' }
+  return { outcome: parseBody(body) === undefined ? 'hard' : 'ok' }
 }
 
 function judgeAnswer(
@@ -208,7 +208,7 @@ function judgeAnswer(
   const type = facts.isStream ? 'text/event-stream' : 'json'
   if (contentType !== '' && !contentType.includes(type)) return { outcome: 'hard' }
   if (facts.isStream) return judgeStream(format, operation.openMeter(facts), answer)
-  const read = operation.readAnswer(body, facts)
+  const read = operation.readAnswer(parseBody(body), facts)
   if (read.kind === 'error') return { outcome: outcomeOf(format.classifyEvent(read.error).fault) }
   return read.kind === 'answer' ? { outcome: 'ok', usage: read.reading.usage } : { outcome: 'hard' }
 }

@@ -73,7 +73,7 @@ const cases: readonly FaultCase[] = [
 ]
 
 describe('the class of an answer', () => {
-  testFaults(chatFormat, chatCompletions, cases, ({ type, code, message }) => ({
+  testFaults(chatCompletions, cases, ({ type, code, message }) => ({
     error: { message, type, param: null, code },
   }))
 })

@@ -10,10 +10,9 @@ import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { responsesCompact, responsesCreate, responsesInputTokens } from '../responses/index.ts'
 import { storedResponses } from '../responses/stored.ts'
-import { readErrorBody } from '../vendor-error.ts'
 import { amendChat, chatRules } from './request.ts'
 import { chatErrorBody, chatErrorEvent, classifyChat, classifyChatEvent } from './errors.ts'
-import { openChatMeter, readChatAnswer } from './meter.ts'
+import { chatAnswerMembers, openChatMeter, readChatAnswer } from './meter.ts'
 
 export const chatCompletions: ForwardedOperation = {
   kind: 'forwarded',
@@ -28,6 +27,7 @@ export const chatCompletions: ForwardedOperation = {
   amend: amendChat,
   openMeter: openChatMeter,
   readAnswer: readChatAnswer,
+  answerMembers: chatAnswerMembers,
   classify: classifyChat,
   errorEvent: chatErrorEvent,
   // Reasoning models refuse the older name of the limit, and a limit too small to reason with.
@@ -61,7 +61,6 @@ export const chatFormat: Format = {
   requestIdHeader: 'x-request-id',
   // Its SDKs read the data of every event, so only a comment is safe.
   ping: Buffer.from(': keep-alive\n\n'),
-  readError: readErrorBody,
   classifyEvent: classifyChatEvent,
   bodyOfEvent: (envelope) => envelope,
   statuses: {},

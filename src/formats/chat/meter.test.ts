@@ -48,7 +48,7 @@ describe('the usage of a chunk', () => {
 
   test('of a whole answer may be in the same places', () => {
     const answer = { choices: [{ message: { content: 'a' } }], vendor: { usage: counted(3) } }
-    const whole = chatCompletions.readAnswer(Buffer.from(JSON.stringify(answer)), plainFacts)
+    const whole = chatCompletions.readAnswer(answer, plainFacts)
     assert.ok(whole.kind === 'answer')
     assert.equal(whole.reading.usage?.reported.inputTokens, 3)
   })

@@ -7,11 +7,11 @@ import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../a
 import { reportedFailure, saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
 import { FrameReader, type FrameFate } from '../frame-reader.ts'
-import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
-import { OutputText } from '../output.ts'
+import { asArray, asObject, asText, parseJson, type JsonObject, type WantedJson } from '../json.ts'
+import { OutputText, outputTextBytesMax } from '../output.ts'
 import { StreamGate } from '../stream.ts'
 import { classifyChatEvent } from './errors.ts'
-import { ChatUsage } from './usage.ts'
+import { ChatUsage, usageMembers } from './usage.ts'
 
 export function openChatMeter(facts: RequestFacts): StreamMeter {
   return new StreamGate(new ChatReader(facts, 'delta'))
@@ -22,19 +22,31 @@ export function openCompletionsMeter(facts: RequestFacts): StreamMeter {
   return new StreamGate(new ChatReader(facts, 'text'))
 }
 
-export function readChatAnswer(body: Buffer): AnswerReading {
-  return readWhole(body, 'message')
+export function readChatAnswer(answer: unknown): AnswerReading {
+  return readWhole(answer, 'message')
 }
 
-export function readCompletionsAnswer(body: Buffer): AnswerReading {
-  return readWhole(body, 'text')
+export function readCompletionsAnswer(answer: unknown): AnswerReading {
+  return readWhole(answer, 'text')
+}
+
+/** The members that are read of a whole answer. Counts can be in any member beside the choices. */
+export const chatAnswerMembers: WantedJson = {
+  names: new Set([
+    ...`choices error model service_tier usage finish_reason index text message
+    content refusal reasoning_content reasoning tool_calls function_call function custom
+    name arguments input audio data transcript`.split(/\s+/),
+    ...usageMembers,
+  ]),
+  open: new Set(['', 'usage']),
+  textBytesMax: outputTextBytesMax,
 }
 
 /** The member of a choice that has its content. */
 type ContentField = 'delta' | 'message' | 'text'
 
-function readWhole(body: Buffer, field: ContentField): AnswerReading {
-  const answer = asObject(parseJson(body.toString('utf8')))
+function readWhole(value: unknown, field: ContentField): AnswerReading {
+  const answer = asObject(value)
   const choices = asArray(answer?.['choices'])
   if (answer === undefined || choices === undefined) return { kind: 'not_the_format' }
   if (asObject(answer['error']) !== undefined) return { kind: 'not_the_format' }
@@ -50,9 +62,8 @@ function readWhole(body: Buffer, field: ContentField): AnswerReading {
 class GatheredAnswer {
   readonly usage = new ChatUsage()
   readonly output = new OutputText()
-  /** The indexes of the choices that have a finish reason, and these. */
-  #finished: readonly unknown[] = []
-  #finishReasons: readonly string[] = []
+  /** By the index of its choice. */
+  readonly #finishReasons = new Map<unknown, string>()
   readonly #choiceCount: number
   #model: string | undefined
   #tier: string | undefined
@@ -66,12 +77,12 @@ class GatheredAnswer {
 
   /** Some choice has its finish reason. */
   get hasFinished(): boolean {
-    return this.#finished.length > 0
+    return this.#finishReasons.size > 0
   }
 
   /** As many choices as were requested have their finish reason. */
   get hasFinishedAll(): boolean {
-    return this.#finished.length >= this.#choiceCount
+    return this.#finishReasons.size >= this.#choiceCount
   }
 
   readEnvelope(envelope: JsonObject): void {
@@ -98,13 +109,7 @@ class GatheredAnswer {
   #readReason(reason: string, index: unknown): void {
     if (reason === 'content_filter') this.#isFiltered = true
     if (saysFailure(reason)) this.hasFailed = true
-    if (this.hasFinishedAll) return
-    const known = this.#finished.indexOf(index)
-    if (known >= 0) this.#finishReasons = this.#finishReasons.with(known, reason)
-    else {
-      this.#finished = [...this.#finished, index]
-      this.#finishReasons = [...this.#finishReasons, reason]
-    }
+    if (!this.hasFinishedAll) this.#finishReasons.set(index, reason)
   }
 
   reading(isComplete: boolean): MeterReading {
@@ -120,7 +125,7 @@ class GatheredAnswer {
       output,
       webSearches: 0,
       model: this.#model,
-      finishReasons: this.hasFinished ? this.#finishReasons : undefined,
+      finishReasons: this.hasFinished ? [...this.#finishReasons.values()] : undefined,
       tier: this.#tier,
     }
   }
@@ -144,11 +149,7 @@ class GatheredAnswer {
 
   /** Audio is not text; its transcript is. */
   #addAudio(audio: JsonObject | undefined): void {
-    const data = asText(audio?.['data'])
-    if (data !== undefined) {
-      this.output.hasOutput = true
-      this.output.addAudio(data.length)
-    }
+    this.output.addAudioText(audio?.['data'])
     this.output.addText(audio?.['transcript'])
   }
 }

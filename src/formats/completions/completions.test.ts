@@ -117,7 +117,7 @@ describe('an answer with completions', () => {
       choices: [{ text: 'Hellö', index: 0, finish_reason: 'stop' }],
       usage,
     }
-    const answer = completions.readAnswer(Buffer.from(JSON.stringify(whole)), factsOf(plain))
+    const answer = completions.readAnswer(whole, factsOf(plain))
     assert.ok(answer.kind === 'answer')
     assert.deepEqual(shown(answer.reading), expected)
     const shownBytes = events.map(frame).join('')

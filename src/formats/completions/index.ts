@@ -3,7 +3,7 @@
  * rest is the chat format's.
  */
 import { chatErrorEvent, classifyChat } from '../chat/errors.ts'
-import { openCompletionsMeter, readCompletionsAnswer } from '../chat/meter.ts'
+import { chatAnswerMembers, openCompletionsMeter, readCompletionsAnswer } from '../chat/meter.ts'
 import { amendChat, chatRules } from '../chat/request.ts'
 import {
   aggregatorFields,
@@ -83,6 +83,7 @@ export const completions: ForwardedOperation = {
   amend: amendChat,
   openMeter: openCompletionsMeter,
   readAnswer: readCompletionsAnswer,
+  answerMembers: chatAnswerMembers,
   classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
   errorEvent: chatErrorEvent,
   checkBodies(model, isStream, usage = 'ask') {

@@ -2,13 +2,18 @@
  * Reads the count of an answer with embeddings. Such an answer can have a hundred megabytes of numbers: of a
  * large one only the beginning and the end are parsed, and never the vectors between them.
  */
-import { ChatUsage } from '../chat/usage.ts'
+import { ChatUsage, usageMembers } from '../chat/usage.ts'
 import type { AnswerEdges, AnswerReading } from '../answer.ts'
-import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
+import { asArray, asObject, asText, parseJson, type JsonObject, type WantedJson } from '../json.ts'
 import { emptyReading } from '../output.ts'
 
-export function readEmbeddings(body: Buffer): AnswerReading {
-  const answer = asObject(parseJson(body.toString('utf8')))
+/** The members that are read where the edges do not say enough. */
+export const embeddingsMembers: WantedJson = {
+  names: new Set(['data', 'error', 'model', 'usage', ...usageMembers]),
+}
+
+export function readEmbeddings(value: unknown): AnswerReading {
+  const answer = asObject(value)
   return answer === undefined ? { kind: 'not_the_format' } : readAnswer(answer)
 }
 

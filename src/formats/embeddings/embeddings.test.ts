@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { AnswerReading, MeterReading } from '../answer.ts'
 import type { RequestFacts } from '../format.ts'
+import { parseJson } from '../json.ts'
 import { embeddings } from './index.ts'
 import { edgesOf } from '../answer-edges.ts'
 import { readEmbeddings, readEmbeddingsEdges } from './answer.ts'
@@ -65,7 +66,7 @@ describe('a request for embeddings', () => {
 })
 
 function readingOf(body: string): MeterReading {
-  return mustRead(readEmbeddings(Buffer.from(body)))
+  return mustRead(readEmbeddings(parseJson(body)))
 }
 
 function mustRead(answer: AnswerReading | undefined): MeterReading {
@@ -104,7 +105,7 @@ describe('an answer with embeddings', () => {
 
   test('is another format where it has no list, or an error', () => {
     for (const body of ['', '[]', '{}', '{"data":{}}', '{"data":[],"error":{}}', '{"data":[]'])
-      assert.equal(readEmbeddings(Buffer.from(body)).kind, 'not_the_format', body)
+      assert.equal(readEmbeddings(parseJson(body)).kind, 'not_the_format', body)
   })
 
   const text = fc

@@ -8,7 +8,7 @@ import { toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { estimateTextPrompt, readTextPrompt } from '../text-prompt.ts'
 import { notOffered } from '../vendor-error.ts'
-import { readEmbeddings, readEmbeddingsEdges } from './answer.ts'
+import { embeddingsMembers, readEmbeddings, readEmbeddingsEdges } from './answer.ts'
 
 /** The vendor's own limit. */
 const textsMax = 2_048
@@ -46,6 +46,7 @@ export const embeddings: ForwardedOperation = {
   amend: amendChat,
   openMeter: openChatMeter,
   readAnswer: readEmbeddings,
+  answerMembers: embeddingsMembers,
   readEdges: readEmbeddingsEdges,
   classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
   errorEvent: chatErrorEvent,

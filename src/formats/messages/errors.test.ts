@@ -4,6 +4,8 @@ import { testFaults, type FaultCase } from '../../../test/support/fault-cases.ts
 import type { ErrorCode } from '../../base/errors.ts'
 import { noExtras } from '../fields.ts'
 import type { ListedModel, UpstreamFault } from '../format.ts'
+import { parseJson } from '../json.ts'
+import { readVendorError } from '../vendor-error.ts'
 import { messagesCreate, messagesFormat } from './index.ts'
 
 const invalid = 'invalid_request_error'
@@ -119,7 +121,7 @@ const cases: readonly FaultCase[] = [
 ]
 
 describe('the class of an answer', () => {
-  testFaults(messagesFormat, messagesCreate, cases, ({ type, code, message }) => {
+  testFaults(messagesCreate, cases, ({ type, code, message }) => {
     const details = code === undefined ? undefined : { error_code: code }
     return { type: 'error', error: { type, message, details }, request_id: 'req_1' }
   })
@@ -167,7 +169,7 @@ describe('reading an error body', () => {
   ]
   for (const [body, type, code, message] of bodies) {
     test(body, () => {
-      assert.deepEqual(messagesFormat.readError(Buffer.from(body)), { type, code, message })
+      assert.deepEqual(readVendorError(parseJson(body)), { type, code, message })
     })
   }
 })

@@ -7,8 +7,8 @@ import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { modelsOperations, pageOf, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { renameModel } from '../rename-model.ts'
-import { readTokenCount } from '../token-count.ts'
-import { notOffered, readErrorBody } from '../vendor-error.ts'
+import { readTokenCount, tokenCountMembers } from '../token-count.ts'
+import { notOffered } from '../vendor-error.ts'
 import {
   classifyMessages,
   classifyMessagesEvent,
@@ -17,7 +17,7 @@ import {
   messagesErrorEvent,
 } from './errors.ts'
 import { messagesRules } from './request.ts'
-import { openMessagesMeter, readMessagesAnswer } from './meter.ts'
+import { messagesAnswerMembers, openMessagesMeter, readMessagesAnswer } from './meter.ts'
 
 /** This answer is a count and nothing else: no output, no stream. */
 const countRules: RequestRules = { ...messagesRules, hasOutput: false }
@@ -33,6 +33,7 @@ export const messagesCreate: ForwardedOperation = {
   amend: renameModel,
   openMeter: openMessagesMeter,
   readAnswer: readMessagesAnswer,
+  answerMembers: messagesAnswerMembers,
   classify: classifyMessages,
   errorEvent: messagesErrorEvent,
   checkBodies(model, isStream) {
@@ -51,6 +52,7 @@ export const countTokens: ForwardedOperation = {
   amend: renameModel,
   openMeter: openMessagesMeter,
   readAnswer: readTokenCount,
+  answerMembers: tokenCountMembers,
   // Some vendors do not offer it; their address is right all the same.
   classify(head, error) {
     return notOffered(classifyMessages(head, error), head.status, error)
@@ -70,7 +72,6 @@ export const messagesFormat: Format = {
   basePath: '',
   requestIdHeader: 'request-id',
   ping: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
-  readError: readErrorBody,
   classifyEvent: classifyMessagesEvent,
   bodyOfEvent: messagesBodyOfEvent,
   // Claude Code asks for another model only after this status.

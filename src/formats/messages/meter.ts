@@ -8,18 +8,29 @@ import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../a
 import { reportedFailure, saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
 import { FrameReader, type FrameFate } from '../frame-reader.ts'
-import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
-import { OutputText } from '../output.ts'
+import { asArray, asObject, asText, parseJson, type JsonObject, type WantedJson } from '../json.ts'
+import { OutputText, outputTextBytesMax } from '../output.ts'
 import { StreamGate } from '../stream.ts'
 import { classifyMessagesEvent } from './errors.ts'
-import { MessagesUsage } from './usage.ts'
+import { MessagesUsage, usageMembers } from './usage.ts'
 
 export function openMessagesMeter(facts: RequestFacts): StreamMeter {
   return new StreamGate(new MessagesReader(facts.cacheWrite === 'long'))
 }
 
-export function readMessagesAnswer(body: Buffer, facts: RequestFacts): AnswerReading {
-  const answer = asObject(parseJson(body.toString('utf8')))
+/** The members that are read of a whole answer. A tool's input is output as a whole. */
+export const messagesAnswerMembers: WantedJson = {
+  names: new Set([
+    ...`type error content model stop_reason stop_sequence usage to text thinking signature name
+    input`.split(/\s+/),
+    ...usageMembers,
+  ]),
+  whole: new Set(['input']),
+  textBytesMax: outputTextBytesMax,
+}
+
+export function readMessagesAnswer(value: unknown, facts: RequestFacts): AnswerReading {
+  const answer = asObject(value)
   const content = asArray(answer?.['content'])
   if (answer === undefined || content === undefined) return { kind: 'not_the_format' }
   if (answer['type'] === 'error' || asObject(answer['error']) !== undefined) {

@@ -15,6 +15,13 @@ const otherModelTypes: ReadonlySet<string | undefined> = new Set([
   'advisor_message',
 ])
 
+/** The names of all members that are read of a usage object. */
+export const usageMembers = `input_tokens output_tokens cache_read_input_tokens
+  cache_creation_input_tokens cache_creation ephemeral_5m_input_tokens ephemeral_1h_input_tokens
+  server_tool_use web_search_requests iterations model type service_tier speed inference_geo`.split(
+  /\s+/,
+)
+
 /** Where a usage object was found: the counts at a stream's start are not final. */
 export type UsagePlace = 'start' | 'delta' | 'answer'
 

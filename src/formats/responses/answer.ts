@@ -9,7 +9,7 @@ import type { UseClass, UseCounts } from '../../metering/usage.ts'
 import { isStoredWithAnswer, type MadeState, type MeterReading, type StateKind } from '../answer.ts'
 import type { RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
-import { LongText } from '../json-extract.ts'
+import { LongText } from '../long-text.ts'
 import { OutputText } from '../output.ts'
 import { encryptedId, encryptedIn } from './state.ts'
 
@@ -71,27 +71,12 @@ export class GatheredResponse {
   /** Reads the text of a whole item. */
   readItem(item: JsonObject): void {
     if (item['type'] !== 'message') this.output.hasOutput = true
-    for (const name of writtenFields) this.addText(item[name])
-    this.addText(asObject(item['operation'])?.['diff'])
+    for (const name of writtenFields) this.output.addText(item[name])
+    this.output.addText(asObject(item['operation'])?.['diff'])
     for (const command of asArray(asObject(item['action'])?.['commands']) ?? [])
-      this.addText(command)
+      this.output.addText(command)
     for (const name of ['summary', 'content'] as const)
       for (const part of asArray(item[name]) ?? []) this.#readPart(asObject(part) ?? {})
-  }
-
-  addText(value: unknown): void {
-    if (value instanceof LongText) {
-      this.output.hasOutput = true
-      this.output.addUnread(value.bytes)
-    } else this.output.addText(value)
-  }
-
-  addAudio(data: unknown): void {
-    const length =
-      data instanceof LongText ? data.bytes : typeof data === 'string' ? data.length : 0
-    if (length === 0) return
-    this.output.hasOutput = true
-    this.output.addAudio(length)
   }
 
   reading(isComplete: boolean): MeterReading {
@@ -118,10 +103,10 @@ export class GatheredResponse {
   }
 
   #readPart(part: JsonObject): void {
-    this.addText(part['text'])
-    this.addText(part['refusal'])
-    this.addText(part['transcript'])
-    if (part['type'] === 'output_audio') this.addAudio(part['data'])
+    this.output.addText(part['text'])
+    this.output.addText(part['refusal'])
+    this.output.addText(part['transcript'])
+    if (part['type'] === 'output_audio') this.output.addAudioText(part['data'])
   }
 
   #remember(kind: StateKind, id: unknown): void {

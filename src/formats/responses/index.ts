@@ -8,9 +8,9 @@ import { toJson } from '../models.ts'
 import type { RequestRules } from '../fields.ts'
 import { peek } from '../peek.ts'
 import { renameModel } from '../rename-model.ts'
-import { readTokenCount } from '../token-count.ts'
+import { readTokenCount, tokenCountMembers } from '../token-count.ts'
 import { notOffered } from '../vendor-error.ts'
-import { openResponsesMeter, readResponsesAnswer } from './meter.ts'
+import { openResponsesMeter, readResponsesAnswer, responsesAnswerMembers } from './meter.ts'
 import { responsesRules } from './request.ts'
 import { findResponsesState } from './state.ts'
 
@@ -22,6 +22,7 @@ const shared = {
   amend: renameModel,
   openMeter: openResponsesMeter,
   readAnswer: readResponsesAnswer,
+  answerMembers: responsesAnswerMembers,
   classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
   errorEvent: responsesErrorEvent,
 } as const satisfies Partial<ForwardedOperation>
@@ -70,6 +71,7 @@ export const responsesInputTokens: ForwardedOperation = {
   isFree: true,
   readRequest: (body, options) => peek(body, plainRules, options),
   readAnswer: readTokenCount,
+  answerMembers: tokenCountMembers,
 }
 
 /**

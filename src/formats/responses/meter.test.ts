@@ -5,7 +5,9 @@ import * as fc from 'fast-check'
 import { plainFacts, plainReading, replay } from '../../../test/transcripts/replay.ts'
 import { chatFormat } from '../chat/index.ts'
 import type { RequestFacts } from '../format.ts'
+import { parseJson } from '../json.ts'
 import { passedFrameBytesMax, readableFrameBytesMax } from '../stream.ts'
+import { readVendorError } from '../vendor-error.ts'
 import { responsesCreate } from './index.ts'
 
 const facts: RequestFacts = { ...plainFacts, storesAnswer: true }
@@ -43,8 +45,8 @@ function cutInto(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 
 describe('a whole answer', () => {
   function readWhole(body: object | string, read = facts) {
-    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    return responsesCreate.readAnswer(bytes, read)
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    return responsesCreate.readAnswer(parseJson(text), read)
   }
 
   test('that is none is not of the format', () => {
@@ -332,7 +334,7 @@ test('an endpoint that a server lacks is not offered, in the words of several se
     [501, ''],
   ]
   for (const [status, body] of answers) {
-    const error = chatFormat.readError(Buffer.from(body))
+    const error = readVendorError(parseJson(body))
     const fault = responsesCreate.classify({ status }, error)
     assert.equal(fault, 'not_offered', `${status} ${body}`)
   }
@@ -347,7 +349,7 @@ test('an endpoint that a server lacks is not offered, in the words of several se
     [401, '{}', 'config'],
   ]
   for (const [status, body, expected] of others) {
-    const error = chatFormat.readError(Buffer.from(body))
+    const error = readVendorError(parseJson(body))
     assert.equal(responsesCreate.classify({ status }, error), expected, body)
   }
 })

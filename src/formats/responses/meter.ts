@@ -9,10 +9,11 @@ import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../a
 import { saysFailure } from '../finish-reason.ts'
 import type { EventFault, RequestFacts } from '../format.ts'
 import { FrameReader, type FrameFate } from '../frame-reader.ts'
-import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
-import { JsonExtract, LongText } from '../json-extract.ts'
+import { asArray, asObject, asText, parseJson, type JsonObject, type WantedJson } from '../json.ts'
+import { JsonExtract } from '../json-extract.ts'
+import { LongText } from '../long-text.ts'
 import { readFields, type FrameBytes } from '../sse.ts'
-import type { OutputText } from '../output.ts'
+import { outputTextBytesMax, type OutputText } from '../output.ts'
 import { StreamGate } from '../stream.ts'
 import { readVendorError } from '../vendor-error.ts'
 import { GatheredResponse, rememberedMax } from './answer.ts'
@@ -21,8 +22,8 @@ export function openResponsesMeter(facts: RequestFacts): StreamMeter {
   return new StreamGate(new ResponsesReader(facts))
 }
 
-export function readResponsesAnswer(body: Buffer, facts: RequestFacts): AnswerReading {
-  const response = asObject(parseJson(body.toString('utf8')))
+export function readResponsesAnswer(answer: unknown, facts: RequestFacts): AnswerReading {
+  const response = asObject(answer)
   const items = asArray(response?.['output'])
   if (response === undefined || items === undefined) return { kind: 'not_the_format' }
   const failed = failureOf(response)
@@ -76,16 +77,25 @@ const pings: ReadonlySet<string | undefined> = new Set(['ping', 'keepalive', 'he
 
 const terminalEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
-/** The part read of an event that is too large to be kept whole. */
-const largeEventNames: ReadonlySet<string> = new Set([
-  ...`type response item delta output_index id status model store service_tier
-  incomplete_details reason error code message param
-  usage input_tokens output_tokens input_tokens_details output_tokens_details
-  tool_usage web_search num_requests server_tool_use server_tool_use_details
-  output encrypted_content action container_id name arguments input operation diff
-  summary content text refusal transcript data`.split(/\s+/),
-  ...usageMembers,
-])
+/** The members that are read of a whole answer, and of an event that is too large to be kept whole. */
+export const responsesAnswerMembers: WantedJson = {
+  names: new Set([
+    ...`type response item delta output_index id status model store service_tier
+    incomplete_details reason error
+    usage input_tokens output_tokens input_tokens_details output_tokens_details
+    tool_usage web_search num_requests
+    output encrypted_content action commands container_id name arguments input code operation diff
+    summary content text refusal transcript data`.split(/\s+/),
+    ...usageMembers,
+  ]),
+  open: new Set(['usage']),
+  whole: new Set(['error']),
+  hashed: 'encrypted_content',
+  textBytesMax: outputTextBytesMax,
+}
+
+/** A stream keeps little of the texts of such an event. */
+const largeEventMembers: WantedJson = { ...responsesAnswerMembers, textBytesMax: 1_024 }
 
 class ResponsesReader extends FrameReader {
   /** A stream without its terminal event has no counts: it was cut. */
@@ -133,7 +143,7 @@ class ResponsesReader extends FrameReader {
     this.begin()
     let from = start
     if (this.#large === undefined) {
-      this.#large = new JsonExtract(largeEventNames, 'encrypted_content')
+      this.#large = new JsonExtract(largeEventMembers)
       const data = /(?:^|[\r\n])data: ?/.exec(text.slice(start, Math.min(end, start + 4096)))
       from = data === null ? end : start + data.index + data[0].length
     }
@@ -182,9 +192,9 @@ class ResponsesReader extends FrameReader {
   #addPiece(type: string, { delta, output_index: index }: JsonObject): void {
     if (typeof delta !== 'string' && !(delta instanceof LongText)) return
     if (this.#inPieces.size < rememberedMax) this.#inPieces.add(index)
-    if (type === 'response.audio.delta') this.#answer.addAudio(delta)
+    if (type === 'response.audio.delta') this.output.addAudioText(delta)
     else {
-      this.#answer.addText(delta)
+      this.output.addText(delta)
       this.mayRepeat = true
     }
   }

@@ -7,6 +7,7 @@ import { openChatMeter } from '../chat/meter.ts'
 import { fault } from '../fields.ts'
 import type { AnswerReading } from '../answer.ts'
 import type { RequestFault, StoredOperation } from '../format.ts'
+import { asObject } from '../json.ts'
 import { emptyReading } from '../output.ts'
 
 export const storedResponses: readonly StoredOperation[] = [
@@ -31,6 +32,7 @@ function stored(
     findQueryFault,
     openMeter: openChatMeter,
     readAnswer: readStored,
+    answerMembers: { names: new Set() },
     // The gateway knows the answer and the vendor does not: its error is the client's.
     classify: (head, error) => (head.status === 404 ? 'client' : classifyChat(head, error)),
     errorEvent: chatErrorEvent,
@@ -47,12 +49,9 @@ function findQueryFault(query: string): RequestFault | undefined {
   )
 }
 
-const brace = '{'.charCodeAt(0)
-
-/** It is not billed, and can be large: it is not parsed. */
-function readStored(body: Buffer): AnswerReading {
-  const first = body.find((byte) => !/\s/.test(String.fromCharCode(byte)))
-  return first === brace ? storedAnswer : { kind: 'not_the_format' }
+/** It is not billed: nothing is read of it. */
+function readStored(answer: unknown): AnswerReading {
+  return asObject(answer) === undefined ? { kind: 'not_the_format' } : storedAnswer
 }
 
 const storedAnswer: AnswerReading = { kind: 'answer', reading: emptyReading }

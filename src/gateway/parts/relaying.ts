@@ -10,7 +10,6 @@ import { UpstreamPools } from '../../http/client/pool.ts'
 import { openAnswerStates } from '../../ledger/answer-state-store.ts'
 import { Waivers } from '../../ledger/waivers.ts'
 import { createTokenCounter } from '../../metering/token-counter.ts'
-import { createAnswerReader } from '../../relay/answer-reader.ts'
 import { createBodyReader } from '../../relay/body-reader.ts'
 import type { RelayServices } from '../../relay/stages.ts'
 import type { Traces } from '../../telemetry/traces.ts'
@@ -53,8 +52,6 @@ export async function openRelaying(opening: Opening, below: Below): Promise<Rela
   opened.defer(() => tokenCounter.close())
   const bodies = createBodyReader({ clock, onThreadLost: onError })
   opened.defer(() => bodies.close())
-  const answers = createAnswerReader({ clock, onThreadLost: onError })
-  opened.defer(() => answers.close())
   opened.defer(() => upstream.close())
   opened.defer(() => watchdog.close())
   const services: RelayServices = {
@@ -68,7 +65,6 @@ export async function openRelaying(opening: Opening, below: Below): Promise<Rela
     freeExchanges: store.freeExchanges,
     answerStates: openAnswerStates(store.database),
     bodies,
-    answers,
     tokenCounter,
     openRoute: createRoutes({ clock, health: channels.health, telemetry, settings: config }),
     counts: channels.counts,

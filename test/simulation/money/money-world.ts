@@ -24,7 +24,6 @@ import { Waivers } from '../../../src/ledger/waivers.ts'
 
 import { estimateTokens } from '../../../src/metering/token-estimate.ts'
 import { relay } from '../../../src/relay/relay.ts'
-import { createAnswerReader } from '../../../src/relay/answer-reader.ts'
 import { createBodyReader } from '../../../src/relay/body-reader.ts'
 import type { RelayServices, RelaySettings } from '../../../src/relay/stages.ts'
 import { createWatchdog } from '../../../src/base/watchdog.ts'
@@ -375,10 +374,6 @@ export class MoneyWorld {
       freeExchanges: { record: () => undefined },
       answerStates: openAnswerStates(this.store.database),
       bodies: createBodyReader({ clock, onThreadLost: (error) => void this.faults.push(error) }),
-      answers: createAnswerReader({
-        clock,
-        onThreadLost: (error) => void this.faults.push(error),
-      }),
       tokenCounter: {
         count: (text) => Promise.resolve(estimateTokens(text)),
         close: () => Promise.resolve(),
