@@ -179,6 +179,8 @@ describe('a packed release', () => {
       env,
     })
     assert.deepEqual([(JSON.parse(stdout) as { name: string }).name, stderr], ['acme', ''])
+    const sources = join(place, 'node_modules/turnpike/src')
+    assert.doesNotMatch(readFileSync(join(sources, 'base/clock.ts'), 'utf8'), /: number/)
     const audited = await run(program, ['audit', '--json'], { cwd: place, env })
     assert.equal((JSON.parse(audited.stdout) as { clean: boolean }).clean, true)
   })
