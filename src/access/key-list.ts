@@ -3,7 +3,7 @@
  * of the month. A page is one statement; the orders by use and by spend read all keys.
  */
 import { utcMonth } from '../base/clock.ts'
-import { containsPattern, type Queryable, type SqlValue } from '../storage/database.ts'
+import { containsPattern, fitSql, type Queryable, type SqlValue } from '../storage/database.ts'
 import type { KeyKind } from './key.ts'
 import { readKey, type KeyRow } from './key-store.ts'
 
@@ -24,7 +24,8 @@ export interface KeysQuestion {
   readonly headStart?: string | undefined
   /** A part of the name; upper and lower case of A to Z are equal. */
   readonly nameContains?: string | undefined
-  readonly sort: KeySort
+  /** `fit`: how well the name fits `nameContains`. */
+  readonly sort: KeySort | 'fit'
   readonly order: 'asc' | 'desc'
   /** Decides which keys have expired, and which month is the current one. */
   readonly nowMs: number
@@ -55,7 +56,10 @@ export async function listAllKeys(
   const { sort, order, after, countMax, nowMs } = question
   const values: SqlValue[] = [countMax]
   const place = (value: SqlValue): string => `$${values.push(value)}`
-  const columns = sortColumns[sort]
+  const columns =
+    sort === 'fit'
+      ? [fitSql('key.name', question.nameContains ?? '', place), 'key.id']
+      : sortColumns[sort]
   const spend = `LEFT JOIN usage_key_month ON usage_key_month.account_id = key.account_id
        AND usage_key_month.key_id = key.id AND month = `
   const source = `key LEFT JOIN key_use ON key_use.key_id = key.id

@@ -60,6 +60,31 @@ export async function readCatalogue(queryable: Queryable): Promise<CatalogueRows
   }
 }
 
+/** A model or a channel by its name. */
+export interface CatalogueName {
+  readonly name: string
+  readonly vendor: string
+}
+
+/** Reads the names of the models and channels in use, without the entries. */
+export async function readCatalogueNames(
+  queryable: Queryable,
+): Promise<Readonly<Record<'models' | 'channels', readonly CatalogueName[]>>> {
+  const read = async (sql: string): Promise<readonly CatalogueName[]> =>
+    (await queryable.query(sql)).map(({ name, vendor }) => ({
+      name: String(name),
+      vendor: String(vendor),
+    }))
+  return {
+    models: await read(
+      'SELECT id AS name, vendor FROM model WHERE retired_at_ms IS NULL ORDER BY id',
+    ),
+    channels: await read(
+      'SELECT name, vendor FROM channel WHERE retired_at_ms IS NULL ORDER BY name',
+    ),
+  }
+}
+
 /** Lists the models that the catalogue gives at least one channel, loaded by a gateway or not. */
 export async function listOfferedModels(queryable: Queryable): Promise<readonly string[]> {
   const models = await readTable(queryable, modelTable, readModel)

@@ -8,6 +8,9 @@ import { addPicos, subtractPicos, type Picos } from '../base/money.ts'
 import {
   containsPattern,
   eachRow,
+  fits,
+  fitSql,
+  type Fit,
   type Queryable,
   type Row,
   type SqlValue,
@@ -223,6 +226,28 @@ export function spentSql(id: string, fromDay: string): string {
 
 /** SQL of an account's status. */
 export const statusSql = "CASE WHEN closed_at_ms IS NULL THEN status ELSE 'closed' END"
+
+export interface FittingAccount extends Pick<Account, 'id' | 'name' | 'status' | 'externalId'> {
+  readonly fit: Fit
+}
+
+/** Finds accounts by id, external id or a part of the name, the best fitting first. */
+export async function searchAccounts(
+  database: Queryable,
+  { text, countMax }: { readonly text: string; readonly countMax: number },
+): Promise<readonly FittingAccount[]> {
+  const values: SqlValue[] = [text, countMax]
+  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const isNamed = '(id = $1 OR external_id = $1)'
+  const rows = await database.query(
+    `SELECT *, CASE WHEN ${isNamed} THEN ${fits.whole} ELSE ${fitSql('name', text, place)} END AS fit
+       FROM account
+      WHERE ${isNamed} OR LOWER(name) LIKE ${place(containsPattern(text))} ESCAPE '!'
+      ORDER BY fit, name LIMIT $2`,
+    values,
+  )
+  return rows.map((row) => ({ ...readAccount(row), fit: Number(row['fit']) as Fit }))
+}
 
 const accountsPerPage = 100
 

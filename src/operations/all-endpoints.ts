@@ -14,6 +14,7 @@ import { eventFeeds } from './events/endpoints.ts'
 import { keyEndpoints } from './keys/endpoints.ts'
 import { reportEndpoints } from './reports/endpoints.ts'
 import { requestEndpoints } from './requests/endpoints.ts'
+import { searchEndpoints } from './search/endpoints.ts'
 import { sessionCalls, sessionEndpoints } from './sessions/endpoints.ts'
 import { storeEndpoints, storeFiles } from './store/endpoints.ts'
 
@@ -25,6 +26,7 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(channelEndpoints),
   ...Object.values(reportEndpoints),
   ...Object.values(storeEndpoints),
+  ...Object.values(searchEndpoints),
   ...Object.values(alertEndpoints),
   ...Object.values(sessionEndpoints),
 ]

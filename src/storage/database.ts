@@ -61,3 +61,15 @@ export function containsPattern(part: string): string {
   const lowered = part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   return `%${lowered.replace(/[!%_]/g, '!$&')}%`
 }
+
+/** How well a text fits: it is the one that was asked for, begins so, or has it somewhere. */
+export const fits = { whole: 0, beginning: 1, part: 2 } as const
+export type Fit = (typeof fits)[keyof typeof fits]
+
+/** Returns the SQL of how well a column fits a text that it has in it. `place` adds a parameter. */
+export function fitSql(column: string, text: string, place: (value: SqlValue) => string): string {
+  const pattern = containsPattern(text)
+  const isLike = (like: string): string => `LOWER(${column}) LIKE ${place(like)} ESCAPE '!'`
+  return `CASE WHEN ${isLike(pattern.slice(1, -1))} THEN ${fits.whole}
+    WHEN ${isLike(pattern.slice(1))} THEN ${fits.beginning} ELSE ${fits.part} END`
+}

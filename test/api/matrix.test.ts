@@ -33,6 +33,7 @@ const changeNothing = new Set([
   'audits.create',
   'doctor.run',
   'keys.find',
+  'search.find',
 ])
 
 let gateway: Scenario

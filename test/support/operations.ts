@@ -21,6 +21,7 @@ import * as reconcile from '../../src/operations/reconcile/reconcile.ts'
 import * as refunds from '../../src/operations/requests/refunds.ts'
 import type { RunCheck } from '../../src/operations/channels/run-check.ts'
 import * as requests from '../../src/operations/requests/requests.ts'
+import * as searches from '../../src/operations/search/search.ts'
 import * as statement from '../../src/operations/reports/statement.ts'
 import * as usage from '../../src/operations/reports/usage.ts'
 import * as doctor from '../../src/operations/store/doctor.ts'
@@ -73,6 +74,7 @@ export const editKey = orThrow(keys.editKey)
 export const createReaderToken = orThrow(keys.createReaderToken)
 export const createAdminToken = orThrow(keys.createAdminToken)
 export const listAccountKeys = itemsOf(keys.listAccountKeys)
+export const search = orThrow(searches.search)
 export const listAllKeys = orThrow(allKeys.listAllKeys)
 export const findKeys = orThrow(allKeys.findKeys)
 export const listAdminTokens = itemsOf(keys.listAdminTokens)

@@ -92,7 +92,7 @@ export function describeSettings(key: KeyRow) {
   }
 }
 
-function stateOf({ revokedAtMs, expiresAtMs }: KeyRow, nowMs: number): KeyState {
+export function stateOf({ revokedAtMs, expiresAtMs }: KeyRow, nowMs: number): KeyState {
   if (revokedAtMs !== undefined) return 'revoked'
   return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active'
 }
