@@ -46,6 +46,7 @@ test('the build has few files, and a change of a page renames none', () => {
     'account.html',
     'assets/account.css',
     'assets/account.js',
+    'assets/code-editor.js',
     'assets/icon.svg',
     'assets/index.css',
     'assets/index.js',

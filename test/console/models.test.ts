@@ -203,15 +203,33 @@ describe('the pages of models and prices', () => {
       assert.deepEqual((await versionsOf('claude-opus-5-5')).at(-1), ['in_force', 7])
     }))
 
-  const editor = (page: Page): Locator => page.getByLabel('Catalogue file')
+  const editor = (page: Page): Locator =>
+    page.getByRole('textbox', { name: 'Catalogue file', exact: true })
+
+  /** Only the lines in sight are in the page; the editor itself has all of them, as `state`. */
+  async function ofEditor(page: Page, expression: string): Promise<string> {
+    await editor(page).waitFor()
+    return page.evaluate<string>(
+      `((state) => ${expression})(document.querySelector('.models-code').shadowRoot
+        .querySelector('.cm-content').cmTile.root.view.state)`,
+    )
+  }
+
+  const readFile = (page: Page): Promise<string> => ofEditor(page, 'state.doc.toString()')
+
+  async function writeFile(page: Page, text: string): Promise<void> {
+    await editor(page).press('ControlOrMeta+a')
+    await page.keyboard.insertText(text)
+    assert.equal(await readFile(page), text)
+  }
 
   async function editFile(
     page: Page,
     change: (file: z.output<typeof catalogueFile>) => void,
   ): Promise<void> {
-    const file = catalogueFile.parse(parse(await editor(page).inputValue()))
+    const file = catalogueFile.parse(parse(await readFile(page)))
     change(file)
-    await editor(page).fill(stringify(file))
+    await writeFile(page, stringify(file))
   }
 
   test('a model that is added to the file serves, and one that is removed does not, after a question', () =>
@@ -253,28 +271,53 @@ describe('the pages of models and prices', () => {
   test('a mistake in the file is shown with its line, which it leads to, and nothing is applied', () =>
     visit({ path: '/models?tab=catalogue', ...refused }, async (page) => {
       const stored = await exportCatalogue(console.gateway.context)
-      const text = await editor(page).inputValue()
-      await editor(page).fill(text.replace('max_output_tokens: 128000', 'max_output_tokens: many'))
+      const text = await readFile(page)
+      await writeFile(page, text.replace('max_output_tokens: 128000', 'max_output_tokens: many'))
       await page.getByRole('button', { name: 'Show changes' }).click()
       await page.getByText('One mistake in the file.').waitFor()
       const line = text.split('\n').findIndex((each) => each.includes('max_output_tokens')) + 1
       await page.getByText('models.claude-haiku-5-5.max_output_tokens:').waitFor()
       await page.getByRole('button', { name: `Line ${line}` }).click()
-      const chosen =
-        'document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)'
-      assert.equal(await page.evaluate<string>(chosen), 'many')
+      const { from, to } = {
+        from: 'state.selection.main.from',
+        to: 'state.selection.main.to',
+      }
+      assert.equal(await ofEditor(page, `state.sliceDoc(${from}, ${to})`), 'many')
+      await page.locator('.cm-lintRange-error').filter({ hasText: 'many' }).waitFor()
       assert.equal(await page.getByRole('button', { name: 'Apply' }).count(), 0)
       assert.equal(await exportCatalogue(console.gateway.context), stored)
       await page.getByRole('button', { name: 'Discard edits' }).click()
       await page.getByText('As applied').waitFor()
     }))
 
+  test('the file opens at the entry asked for, finds, folds, and says where a mistake is while one types', () =>
+    visit({ path: '/channels/openai-azure', ...refused }, async (page) => {
+      await page.getByRole('link', { name: 'Open the catalogue' }).click()
+      await editor(page).getByText('openai-azure:').waitFor()
+      assert.equal(new URL(page.url()).search, '?tab=catalogue&section=channels&entry=openai-azure')
+      const line = 'state.doc.lineAt(state.selection.main.head).text'
+      assert.equal(await ofEditor(page, line), '  openai-azure:')
+      await editor(page).press('Control+Shift+BracketLeft')
+      await page.locator('.cm-foldPlaceholder').click()
+      await editor(page).press('ControlOrMeta+f')
+      await page.getByRole('textbox', { name: 'Find' }).fill('')
+      await page.keyboard.type('openai-reserve:')
+      await page.keyboard.press('Enter')
+      await page.keyboard.press('Escape')
+      assert.equal(await ofEditor(page, line), '  openai-reserve:')
+      for (const key of ['End', 'Enter']) await editor(page).press(key)
+      await page.keyboard.type('speed: fast')
+      await page.locator('.cm-lintRange-error').first().hover()
+      await page.locator('.cm-tooltip').getByText('channels.openai-reserve.speed').waitFor()
+      await page.getByRole('button', { name: 'Discard edits' }).click()
+    }))
+
   test('edits are not applied over a change of another operator, and are not lost without a question', () =>
     visit({ path: '/models?tab=catalogue', ...refused }, async (page) => {
       const limit = (text: string, tokens: number): string =>
         text.replace(/max_output_tokens: \d+/, `max_output_tokens: ${tokens}`)
-      const text = await editor(page).inputValue()
-      await editor(page).fill(limit(text, 1_000))
+      const text = await readFile(page)
+      await writeFile(page, limit(text, 1_000))
       await page.getByRole('button', { name: 'Show changes' }).click()
       await page.getByText('1 changed').waitFor()
       const stored = await exportCatalogue(console.gateway.context)
@@ -285,10 +328,10 @@ describe('the pages of models and prices', () => {
       await page.getByRole('link', { name: 'Reports' }).click()
       const question = page.getByRole('alertdialog', { name: 'Leave without applying?' })
       await question.getByRole('button', { name: 'Cancel' }).click()
-      assert.match(await editor(page).inputValue(), /max_output_tokens: 1000/)
+      assert.match(await readFile(page), /max_output_tokens: 1000/)
       await page.getByRole('button', { name: 'Load again, without my edits' }).click()
       await page.getByText('As applied').waitFor()
-      assert.match(await editor(page).inputValue(), /max_output_tokens: 2000/)
+      assert.match(await readFile(page), /max_output_tokens: 2000/)
     }))
 
   test('a viewer sees models with their margin, prices and the file, and can change none of them', () =>
@@ -332,7 +375,7 @@ describe('the pages of models and prices', () => {
       const sealed = await exportCatalogue(console.gateway.context)
       const [secret = ''] = /sealed:\S+/.exec(sealed) ?? []
       assert.notEqual(secret, '')
-      assert.equal((await editor(page).inputValue()).includes(secret), false)
+      assert.equal((await readFile(page)).includes(secret), false)
     }))
 
   for (const [width, theme] of [

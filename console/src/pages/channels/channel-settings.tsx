@@ -17,7 +17,7 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
       title="Settings"
       hint="From the catalogue"
       actions={
-        <Link to="/models" search={{ tab: 'catalogue' }}>
+        <Link to="/models" search={{ tab: 'catalogue', section: 'channels', entry: name }}>
           Open the catalogue
         </Link>
       }

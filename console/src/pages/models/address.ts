@@ -18,6 +18,8 @@ export const sortWords = [
 ] as const
 type SortWord = (typeof sortWords)[number]
 
+const sections = ['vendors', 'models', 'channels'] as const
+
 export interface PageSearch {
   readonly tab?: Tab
   /** A part of the names to show. */
@@ -27,6 +29,9 @@ export interface PageSearch {
   readonly model?: string
   readonly sort?: SortWord
   readonly order?: (typeof orders)[number]
+  /** The entry of the catalogue file at which it opens: its section and its name. */
+  readonly section?: (typeof sections)[number]
+  readonly entry?: string
 }
 
 export function readSearch(search: Record<string, unknown>): PageSearch {
@@ -37,5 +42,7 @@ export function readSearch(search: Record<string, unknown>): PageSearch {
     model: textIn(search, 'model'),
     sort: choiceIn(search, 'sort', sortWords),
     order: choiceIn(search, 'order', orders),
+    section: choiceIn(search, 'section', sections),
+    entry: textIn(search, 'entry'),
   })
 }

@@ -11,18 +11,21 @@ import { describeFailure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { CatalogueDiff } from './catalogue-diff.tsx'
 import { isOutdated, refreshCatalogue, sendCatalogue, type CatalogueResult } from './changes.ts'
-import { CodeArea } from './code-area.tsx'
-import { mistakesOf, Mistakes } from './mistakes.tsx'
+import { CatalogueCode } from './catalogue-code.tsx'
+import type { CodeHandle } from './code-editor.tsx'
+import { mistakesOf, Mistakes, type Mistake } from './mistakes.tsx'
 import type { CatalogueFile } from './queries.ts'
 
 interface CatalogueEditorProps {
   readonly base: CatalogueFile
   readonly text: string
   readonly onText: (text: string) => void
+  /** The line of the entry asked for. */
+  readonly line: number | undefined
 }
 
-export function CatalogueEditor({ base, text, onText }: CatalogueEditorProps) {
-  const area = useRef<HTMLTextAreaElement>(null)
+export function CatalogueEditor({ base, text, onText, line }: CatalogueEditorProps) {
+  const editor = useRef<CodeHandle>(null)
   const isEdited = text !== base.text
   const planning = useMutation({
     mutationFn: () => sendCatalogue(text, base, true),
@@ -47,7 +50,12 @@ export function CatalogueEditor({ base, text, onText }: CatalogueEditorProps) {
         </Button>
       </EditorHead>
       {planning.error !== null && mistakes.length === 0 && <ApplyFailure error={planning.error} />}
-      {mistakes.length > 0 && <Mistakes mistakes={mistakes} area={area} />}
+      {mistakes.length > 0 && (
+        <Mistakes
+          mistakes={mistakes}
+          onGoTo={(mistake) => editor.current?.goTo(mistake.line, mistake.column)}
+        />
+      )}
       {planning.data !== undefined && (
         <Apply
           plan={planning.data}
@@ -57,14 +65,24 @@ export function CatalogueEditor({ base, text, onText }: CatalogueEditorProps) {
           onApplied={() => change(base.text)}
         />
       )}
-      <CodeArea
+      <CatalogueCode
         label="Catalogue file"
         text={text}
-        area={area}
-        mistakes={mistakes.map(({ line }) => line)}
+        line={line}
+        handle={editor}
         onText={change}
+        check={(given) => findMistakes(given, base)}
       />
     </>
+  )
+}
+
+/** Asks the gateway about a text that is being written. Writes nothing. */
+async function findMistakes(text: string, base: CatalogueFile): Promise<readonly Mistake[]> {
+  if (text === base.text) return []
+  return sendCatalogue(text, base, true).then(
+    () => [],
+    (error: unknown) => mistakesOf(error),
   )
 }
 

@@ -50,7 +50,7 @@ function Content({ model, onClose }: ChangePriceProps) {
         <footer className="dialog-foot">
           <Link
             to="/models"
-            search={{ tab: 'catalogue' }}
+            search={{ tab: 'catalogue', section: 'models', entry: model }}
             className={buttonClass('primary')}
             onClick={onClose}
           >

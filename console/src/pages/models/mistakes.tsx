@@ -1,5 +1,4 @@
 /** Mistakes that the gateway found in the catalogue file; each leads to its line. */
-import type { RefObject } from 'react'
 import { Problem } from '../../api/client.ts'
 import { Notice } from '../../ui/card.tsx'
 
@@ -32,10 +31,10 @@ function isMistake(value: unknown): value is Mistake {
 
 interface MistakesProps {
   readonly mistakes: readonly Mistake[]
-  readonly area: RefObject<HTMLTextAreaElement | null>
+  readonly onGoTo: (mistake: Mistake) => void
 }
 
-export function Mistakes({ mistakes, area }: MistakesProps) {
+export function Mistakes({ mistakes, onGoTo }: MistakesProps) {
   return (
     <Notice tone="bad">
       <p>
@@ -47,13 +46,7 @@ export function Mistakes({ mistakes, area }: MistakesProps) {
       <ul className="models-mistakes">
         {mistakes.map((mistake, index) => (
           <li key={index}>
-            <button
-              type="button"
-              className="models-line-link"
-              onClick={() => {
-                if (area.current !== null) goTo(area.current, mistake)
-              }}
-            >
+            <button type="button" className="models-line-link" onClick={() => onGoTo(mistake)}>
               Line {mistake.line}
             </button>{' '}
             {mistake.path !== '' && <code className="break">{mistake.path}: </code>}
@@ -63,16 +56,4 @@ export function Mistakes({ mistakes, area }: MistakesProps) {
       </ul>
     </Notice>
   )
-}
-
-/** Puts the cursor at the mistake, and its line into view. */
-function goTo(area: HTMLTextAreaElement, { line, column }: Mistake): void {
-  const before = area.value.split('\n').slice(0, line - 1)
-  const start = before.reduce((sum, each) => sum + each.length + 1, 0)
-  const end = area.value.indexOf('\n', start)
-  area.focus()
-  area.setSelectionRange(start + column - 1, end < 0 ? area.value.length : end)
-  const lineHeight = Number.parseFloat(getComputedStyle(area).lineHeight)
-  area.scrollTop = Math.max((line - 1) * lineHeight - area.clientHeight / 3, 0)
-  area.scrollIntoView({ block: 'nearest' })
 }

@@ -1,0 +1,124 @@
+/** The offers of the editor of the catalogue file: keys with their meanings, and their values. */
+import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import { placeAt } from './yaml-place.ts'
+
+/** A field of an entry, as `GET /catalogue/fields` declares it. */
+interface CatalogueField {
+  readonly key: string
+  readonly meaning: string
+  readonly kind: string
+  readonly options: readonly string[] | null
+  readonly default_text: string | null
+  readonly is_required: boolean
+  readonly schema: unknown
+}
+
+export interface CatalogueFields {
+  readonly vendors: readonly CatalogueField[]
+  readonly models: readonly CatalogueField[]
+  readonly channels: readonly CatalogueField[]
+}
+
+type Section = keyof CatalogueFields
+const sections: readonly Section[] = ['vendors', 'models', 'channels']
+
+export function completionsAt(
+  context: CompletionContext,
+  fields: CatalogueFields | undefined,
+): CompletionResult | null {
+  if (fields === undefined) return null
+  const text = context.state.doc.toString()
+  const { path, isValue, word } = placeAt(text.slice(0, context.pos))
+  if (word === '' && !context.explicit && !isValue) return null
+  const options = offers({ path, isValue }, fields, text)
+  return options.length === 0 ? null : { from: context.pos - word.length, options }
+}
+
+function offers(
+  { path, isValue }: { readonly path: readonly string[]; readonly isValue: boolean },
+  fields: CatalogueFields,
+  text: string,
+): readonly Completion[] {
+  const [first, , key, ...inner] = path
+  if (first === undefined) return sections.map((name) => keyOffer(name))
+  const section = sections.find((name) => name === first)
+  if (section === undefined || path.length < 2) return []
+  if (key === undefined) return fields[section].map(fieldOffer)
+  const field = fields[section].find((one) => one.key === key)
+  if (field === undefined) return []
+  const isItem = field.kind === 'models' || field.kind === 'choices'
+  if (inner.length === 0 && (isValue || isItem)) return valuesOf(field, text)
+  return isValue ? [] : propertiesOf(field.schema, inner).map((name) => keyOffer(name))
+}
+
+function keyOffer(key: string): Completion {
+  return { label: key, apply: `${key}: `, type: 'property' }
+}
+
+function fieldOffer({
+  key,
+  meaning,
+  default_text: fallback,
+  is_required: isRequired,
+}: CatalogueField) {
+  return {
+    ...keyOffer(key),
+    detail: isRequired ? 'required' : '',
+    info: plain(fallback === null ? meaning : `${meaning} Default: ${fallback}.`),
+  }
+}
+
+function valuesOf({ kind, options }: CatalogueField, text: string): readonly Completion[] {
+  const values =
+    kind === 'flag'
+      ? ['true', 'false']
+      : kind === 'vendor'
+        ? entryNames(text, 'vendors')
+        : kind === 'models'
+          ? entryNames(text, 'models')
+          : (options ?? [])
+  return values.map((label) => ({ label, type: 'value' }))
+}
+
+/** The names that the text has in a section, as they are written. */
+function entryNames(text: string, section: Section): readonly string[] {
+  const start = text.search(new RegExp(`^${section}:`, 'm'))
+  if (start < 0) return []
+  const [, ...lines] = text.slice(start).split('\n')
+  const end = lines.findIndex((line) => /^[^\s#]/.test(line))
+  return lines
+    .slice(0, end < 0 ? undefined : end)
+    .map((line) => /^ {2}([^\s#][^#]*?):(\s|$)/.exec(line)?.[1])
+    .filter((name) => name !== undefined)
+}
+
+/** The names below a place in a JSON Schema, of all its alternatives. */
+function propertiesOf(schema: unknown, path: readonly string[]): readonly string[] {
+  const found = alternativesOf(schema).flatMap((one) => {
+    const properties = partOf(one, 'properties')
+    if (typeof properties !== 'object' || properties === null) return []
+    const [name, ...rest] = path
+    return name === undefined
+      ? Object.keys(properties)
+      : propertiesOf(partOf(properties, name), rest)
+  })
+  return [...new Set(found)]
+}
+
+function alternativesOf(schema: unknown): readonly unknown[] {
+  const inner = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => {
+    const list = partOf(schema, word)
+    return Array.isArray(list) ? (list as unknown[]).flatMap(alternativesOf) : []
+  })
+  return [schema, ...inner]
+}
+
+function partOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return new Map<string, unknown>(Object.entries(value)).get(name)
+}
+
+/** Without the marks of Markdown. */
+function plain(markdown: string): string {
+  return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')
+}
