@@ -290,7 +290,7 @@ describe('the pages of models and prices', () => {
       await page.getByText('As applied').waitFor()
     }))
 
-  test('the file opens at the entry asked for, finds, folds, and says where a mistake is while one types', () =>
+  test('the file opens at the entry asked for, finds, folds, completes, and marks mistakes while one types', () =>
     visit({ path: '/channels/openai-azure', ...refused }, async (page) => {
       await page.getByRole('link', { name: 'Open the catalogue' }).click()
       await editor(page).getByText('openai-azure:').waitFor()
@@ -306,9 +306,11 @@ describe('the pages of models and prices', () => {
       await page.keyboard.press('Escape')
       assert.equal(await ofEditor(page, line), '  openai-reserve:')
       for (const key of ['End', 'Enter']) await editor(page).press(key)
-      await page.keyboard.type('speed: fast')
+      await page.keyboard.type('max_c')
+      await page.getByRole('option', { name: 'max_concurrent' }).click()
+      await page.keyboard.type('many')
       await page.locator('.cm-lintRange-error').first().hover()
-      await page.locator('.cm-tooltip').getByText('channels.openai-reserve.speed').waitFor()
+      await page.locator('.cm-tooltip').getByText('openai-reserve.max_concurrent').waitFor()
       await page.getByRole('button', { name: 'Discard edits' }).click()
     }))
 

@@ -1,5 +1,5 @@
 /** Edits the text of the catalogue, shows what the gateway would change, and applies it. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { Download, RotateCcw } from 'lucide-react'
 import { useRef, useState, type ReactNode } from 'react'
@@ -14,7 +14,7 @@ import { isOutdated, refreshCatalogue, sendCatalogue, type CatalogueResult } fro
 import { CatalogueCode } from './catalogue-code.tsx'
 import type { CodeHandle } from './code-editor.tsx'
 import { mistakesOf, Mistakes, type Mistake } from './mistakes.tsx'
-import type { CatalogueFile } from './queries.ts'
+import { fieldsQuery, type CatalogueFile } from './queries.ts'
 
 interface CatalogueEditorProps {
   readonly base: CatalogueFile
@@ -26,6 +26,7 @@ interface CatalogueEditorProps {
 
 export function CatalogueEditor({ base, text, onText, line }: CatalogueEditorProps) {
   const editor = useRef<CodeHandle>(null)
+  const { data: fields } = useQuery(fieldsQuery)
   const isEdited = text !== base.text
   const planning = useMutation({
     mutationFn: () => sendCatalogue(text, base, true),
@@ -71,6 +72,7 @@ export function CatalogueEditor({ base, text, onText, line }: CatalogueEditorPro
         line={line}
         handle={editor}
         onText={change}
+        fields={() => fields}
         check={(given) => findMistakes(given, base)}
       />
     </>

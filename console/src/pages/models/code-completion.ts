@@ -10,16 +10,17 @@ interface CatalogueField {
   readonly options: readonly string[] | null
   readonly default_text: string | null
   readonly is_required: boolean
-  readonly schema: unknown
 }
 
 export interface CatalogueFields {
   readonly vendors: readonly CatalogueField[]
   readonly models: readonly CatalogueField[]
   readonly channels: readonly CatalogueField[]
+  /** JSON Schema of the whole file. */
+  readonly schema: unknown
 }
 
-type Section = keyof CatalogueFields
+type Section = Exclude<keyof CatalogueFields, 'schema'>
 const sections: readonly Section[] = ['vendors', 'models', 'channels']
 
 export function completionsAt(
@@ -48,7 +49,7 @@ function offers(
   if (field === undefined) return []
   const isItem = field.kind === 'models' || field.kind === 'choices'
   if (inner.length === 0 && (isValue || isItem)) return valuesOf(field, text)
-  return isValue ? [] : propertiesOf(field.schema, inner).map((name) => keyOffer(name))
+  return isValue ? [] : propertiesOf(fields.schema, path).map((name) => keyOffer(name))
 }
 
 function keyOffer(key: string): Completion {
@@ -94,13 +95,12 @@ function entryNames(text: string, section: Section): readonly string[] {
 
 /** The names below a place in a JSON Schema, of all its alternatives. */
 function propertiesOf(schema: unknown, path: readonly string[]): readonly string[] {
+  const [name, ...rest] = path
   const found = alternativesOf(schema).flatMap((one) => {
     const properties = partOf(one, 'properties')
-    if (typeof properties !== 'object' || properties === null) return []
-    const [name, ...rest] = path
-    return name === undefined
-      ? Object.keys(properties)
-      : propertiesOf(partOf(properties, name), rest)
+    if (name === undefined) return Object.keys(properties ?? {})
+    const inner = partOf(properties, name) ?? partOf(one, 'additionalProperties')
+    return inner === undefined ? [] : propertiesOf(inner, rest)
   })
   return [...new Set(found)]
 }

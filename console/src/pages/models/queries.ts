@@ -49,6 +49,13 @@ export const catalogueQuery = queryOptions({
   },
 })
 
+/** What entries of the catalogue are made of; it changes with the program only. */
+export const fieldsQuery = queryOptions({
+  queryKey: ['catalogue', 'fields'],
+  staleTime: Infinity,
+  queryFn: () => bodyOf(api.GET('/admin/v1/catalogue/fields')),
+})
+
 type ResultOf<Query extends { queryFn?: unknown }> =
   NonNullable<Query['queryFn']> extends (...given: never[]) => infer Result
     ? Awaited<Result>
