@@ -17,6 +17,12 @@ const sessionForm = rowForm({
 })
 export type SessionRow = Read<typeof sessionForm>
 
+const codeForm = rowForm({
+  codeHash: column.text,
+  tokenId: column.text,
+  expiresAtMs: column.number,
+})
+
 /** Which sessions are over. */
 interface Ages {
   readonly nowMs: number
@@ -96,14 +102,11 @@ export async function deleteOldestSessions(
 /** Adds a code, and deletes those that have expired. */
 export async function insertSignInCode(
   transaction: Transaction,
-  code: { readonly codeHash: string; readonly tokenId: string; readonly expiresAtMs: number },
+  code: Read<typeof codeForm>,
   nowMs: number,
 ): Promise<void> {
   await transaction.query('DELETE FROM sign_in_code WHERE expires_at_ms <= $1', [nowMs])
-  await transaction.query(
-    'INSERT INTO sign_in_code (code_hash, token_id, expires_at_ms) VALUES ($1, $2, $3)',
-    [code.codeHash, code.tokenId, code.expiresAtMs],
-  )
+  await insertRow(transaction, 'sign_in_code', codeForm.write(code))
 }
 
 /** Uses a code up and returns its token; undefined where it is unknown, used or expired. */

@@ -10,6 +10,7 @@ import {
   type SqlValue,
   type Transaction,
 } from '../storage/database.ts'
+import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { upsertRows } from '../storage/rows.ts'
 import { channelFields } from './catalogue/channel-fields.ts'
 import { columnsOf, readColumns, type Values } from './catalogue/field.ts'
@@ -35,12 +36,13 @@ export function isInUse({ retiredAtMs }: Retirable): boolean {
   return retiredAtMs === undefined
 }
 
-export interface PriceRow {
-  readonly model: string
-  readonly validFromMs: number
+const priceForm = rowForm({
+  model: column.text,
+  validFromMs: column.number,
   /** As `encodePrices` of metering/price-form.ts writes it. */
-  readonly prices: string
-}
+  prices: column.text,
+})
+export type PriceRow = Read<typeof priceForm>
 
 export interface CatalogueRows {
   readonly vendors: readonly VendorRow[]
@@ -55,7 +57,7 @@ export async function readCatalogue(queryable: Queryable): Promise<CatalogueRows
   return {
     vendors: await readTable(queryable, vendorTable, readVendor),
     models: await readTable(queryable, modelTable, readModel),
-    prices: await readTable(queryable, priceTable, readPrice),
+    prices: await readTable(queryable, priceTable, priceForm.read),
     channels: await readTable(queryable, channelTable, readChannel),
   }
 }
@@ -140,8 +142,7 @@ export async function saveModel(transaction: Transaction, model: ModelRow): Prom
 
 /** Inserts or overwrites a version; only one that is not in force yet may be overwritten. */
 export async function savePrice(transaction: Transaction, price: PriceRow): Promise<void> {
-  const row = { model: price.model, valid_from_ms: price.validFromMs, prices: price.prices }
-  await upsertRows(transaction, priceTable, [row])
+  await upsertRows(transaction, priceTable, [priceForm.write(price)])
 }
 
 /** Deletes a version that is not in force yet. */
@@ -195,14 +196,6 @@ function readModel(row: Row): ModelRow {
     ...readColumns(modelFields, row),
     createdAtMs: Number(row['created_at_ms']),
     retiredAtMs: readRetirement(row),
-  }
-}
-
-function readPrice(row: Row): PriceRow {
-  return {
-    model: String(row['model']),
-    validFromMs: Number(row['valid_from_ms']),
-    prices: String(row['prices']),
   }
 }
 

@@ -5,6 +5,7 @@
 import { invariant } from '../base/errors.ts'
 import type { HoldRule } from '../base/hold-rule.ts'
 import { addPicos, subtractPicos, type Picos } from '../base/money.ts'
+import { Conditions } from '../storage/conditions.ts'
 import {
   containsPattern,
   eachRow,
@@ -168,20 +169,18 @@ export async function listAccounts(
   database: Queryable,
   question: AccountsQuestion = {},
 ): Promise<ListedAccount[]> {
-  const { sort = 'name', order = 'asc', after, countMax } = question
-  const values: SqlValue[] = [countMax ?? Number.MAX_SAFE_INTEGER]
-  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const { sort = 'name', order = 'asc', after, countMax = Number.MAX_SAFE_INTEGER } = question
+  const conditions = filtersOf(question)
   const columns = sortColumns[sort]
-  const source = sort === 'spend' ? spendSource(question.spendPeriod, place) : 'account'
-  const where = ['1 = 1', ...filtersOf(question, place)]
+  const source = sort === 'spend' ? spendSource(question.spendPeriod, conditions) : 'account'
+  const isBehind = order === 'asc' ? '>' : '<'
   if (after !== undefined)
-    where.push(
-      `(${columns.join(', ')}) ${order === 'asc' ? '>' : '<'} (${after.map(place).join(', ')})`,
-    )
+    conditions.add(`(${columns.join(', ')}) ${isBehind} (${conditions.placesOf(after)})`)
   const rows = await database.query(
-    `SELECT * FROM ${source} WHERE ${where.join(' AND ')}
-      ORDER BY ${columns.map((column) => `${column} ${order}`).join(', ')} LIMIT $1`,
-    values,
+    `SELECT * FROM ${source} WHERE ${conditions.text}
+      ORDER BY ${columns.map((column) => `${column} ${order}`).join(', ')}
+      LIMIT ${conditions.place(countMax)}`,
+    conditions.values,
   )
   return rows.map((row) => ({
     ...readAccount(row),
@@ -189,32 +188,30 @@ export async function listAccounts(
   }))
 }
 
-type Place = (value: SqlValue) => string
-
-function filtersOf(question: AccountsQuestion, place: Place): readonly string[] {
+function filtersOf(question: AccountsQuestion): Conditions {
   const { status, nameContains, externalId, lowSinceDay } = question
-  const where: string[] = []
-  if (status !== undefined) where.push(`${statusSql} = ${place(status)}`)
+  const conditions = new Conditions()
+  conditions.compare(`${statusSql} =`, status)
   if (nameContains !== undefined)
-    where.push(`LOWER(name) LIKE ${place(containsPattern(nameContains))} ESCAPE '!'`)
-  if (externalId !== undefined) where.push(`external_id = ${place(externalId)}`)
+    conditions.add(`LOWER(name) LIKE ${conditions.place(containsPattern(nameContains))} ESCAPE '!'`)
+  conditions.compare('external_id =', externalId)
   if (lowSinceDay !== undefined)
-    where.push(
+    conditions.add(
       `status = 'active' AND (balance_picos <= -credit_line_picos OR balance_picos < alert_below_picos
-         OR balance_picos + credit_line_picos < ${spentSql('id', place(lowSinceDay))})`,
+         OR balance_picos + credit_line_picos < ${spentSql('id', conditions.place(lowSinceDay))})`,
     )
-  return where
+  return conditions
 }
 
 /** Accounts with their spend in two halves: a plain sum could exceed 64 bits. */
-function spendSource(period: Period | undefined, place: Place): string {
+function spendSource(period: Period | undefined, conditions: Conditions): string {
   invariant(period !== undefined, 'an order by spend has a period')
   return `(SELECT account.*, high + (low >> 32) AS spent_high, low & 4294967295 AS spent_low
      FROM account JOIN (
        SELECT id AS spent_id, CAST(COALESCE(SUM((${dayCost}) >> 32), 0) AS BIGINT) AS high,
               CAST(COALESCE(SUM((${dayCost}) & 4294967295), 0) AS BIGINT) AS low
          FROM account LEFT JOIN report_day ON account_id = id
-          AND day >= ${place(period.fromDay)} AND day <= ${place(period.toDay)}
+          AND day >= ${conditions.place(period.fromDay)} AND day <= ${conditions.place(period.toDay)}
         GROUP BY id) AS spent ON spent_id = id) AS spending`
 }
 

@@ -5,11 +5,12 @@
 import { utcDay } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
-import type { Database, Queryable, Row, SqlValue } from '../storage/database.ts'
+import { Conditions } from '../storage/conditions.ts'
+import type { Database, Queryable, Row } from '../storage/database.ts'
 import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { spentSql } from './account-store.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
-import type { FreeEnding, FreeExchangeRow } from './free-exchange-store.ts'
+import { freeExchangeForm, type FreeEnding, type FreeExchangeRow } from './free-exchange-store.ts'
 import type { ExchangeRecord } from './ledger.ts'
 import { parseAttempts } from './stored-attempts.ts'
 import { parseUsage } from './stored-usage.ts'
@@ -53,24 +54,6 @@ export interface ExchangeFilter {
   readonly countMax: number
 }
 
-const sharedForm = rowForm({
-  exchangeId: column.text,
-  accountId: column.text,
-  keyId: column.text,
-  vendor: column.text,
-  model: column.optional(column.text),
-  askedModel: column.optional(column.text),
-  operation: column.optional(column.text),
-  channel: column.optional(column.text),
-  startedAtMs: column.number,
-  endedAtMs: column.number,
-  ending: column.word<FreeEnding>(),
-  status: column.number,
-  code: column.optional(column.text),
-  vendorRequestId: column.optional(column.text),
-  client: column.text,
-  address: column.text,
-})
 /** Of a part of the columns, or of the tables that are joined. */
 const listedForm = rowForm({
   accountName: column.text,
@@ -84,7 +67,7 @@ const chargeForm = rowForm({
   operatorCostPicos: column.amount,
 })
 
-const sharedColumns = `${sharedForm.columns}, attempts`.replaceAll(/\w+/g, 'x.$&')
+const sharedColumns = `${freeExchangeForm.columns}, attempts`.replaceAll(/\w+/g, 'x.$&')
 
 /** In the order of `exchangeTables`. */
 const selects = [
@@ -150,13 +133,13 @@ export async function listExchanges(
   snapshot: Queryable,
   filter: ExchangeFilter,
 ): Promise<readonly RecordedExchange[]> {
-  const { conditions, values } = conditionsOf(filter)
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const conditions = conditionsOf(filter)
+  const countMax = conditions.place(filter.countMax)
   const found: RecordedExchange[] = []
   for (const select of selects) {
     const rows = await snapshot.query(
-      `${select} ${where} ORDER BY x.exchange_id DESC LIMIT $${values.length + 1}`,
-      [...values, filter.countMax],
+      `${select} WHERE ${conditions.text} ORDER BY x.exchange_id DESC LIMIT ${countMax}`,
+      conditions.values,
     )
     found.push(...rows.map(readExchange))
   }
@@ -165,33 +148,24 @@ export async function listExchanges(
     .slice(0, filter.countMax)
 }
 
-function conditionsOf(filter: ExchangeFilter): {
-  readonly conditions: readonly string[]
-  readonly values: readonly SqlValue[]
-} {
-  const conditions: string[] = []
-  const values: SqlValue[] = []
-  const add = (text: string, value: SqlValue | undefined): void => {
-    if (value === undefined) return
-    values.push(value)
-    conditions.push(`${text} $${values.length}`)
-  }
+function conditionsOf(filter: ExchangeFilter): Conditions {
+  const conditions = new Conditions()
   const { fromMs, toMs, status, beforeId, sinceId } = filter
   const firstId = (atMs: number | undefined): string | undefined =>
     atMs === undefined ? undefined : firstExchangeIdAt(atMs)
-  add('x.account_id =', filter.accountId)
-  add('x.exchange_id <', beforeId)
-  add('x.exchange_id >=', sinceId)
-  add('x.exchange_id >=', firstId(fromMs))
-  add('x.exchange_id <', firstId(toMs))
-  add('x.key_id =', filter.keyId)
-  add('x.model =', filter.model)
-  add('x.channel =', filter.channel)
-  add('x.status >=', status?.[0])
-  add('x.status <=', status?.[1])
-  add('x.code =', filter.code)
-  add('x.ending =', filter.ending)
-  return { conditions, values }
+  conditions.compare('x.account_id =', filter.accountId)
+  conditions.compare('x.exchange_id <', beforeId)
+  conditions.compare('x.exchange_id >=', sinceId)
+  conditions.compare('x.exchange_id >=', firstId(fromMs))
+  conditions.compare('x.exchange_id <', firstId(toMs))
+  conditions.compare('x.key_id =', filter.keyId)
+  conditions.compare('x.model =', filter.model)
+  conditions.compare('x.channel =', filter.channel)
+  conditions.compare('x.status >=', status?.[0])
+  conditions.compare('x.status <=', status?.[1])
+  conditions.compare('x.code =', filter.code)
+  conditions.compare('x.ending =', filter.ending)
+  return conditions
 }
 
 /**
@@ -207,13 +181,14 @@ export async function findSearchEnd(
     readonly rowsMax: number
   },
 ): Promise<string | undefined> {
-  const { conditions, values } = conditionsOf({ ...of, countMax: rowsMax })
+  const conditions = conditionsOf({ ...of, countMax: rowsMax })
+  const offset = conditions.place(rowsMax - 1)
   const ids: string[] = []
   for (const table of exchangeTables) {
     const [row] = await snapshot.query(
-      `SELECT x.exchange_id FROM ${table} x WHERE ${conditions.join(' AND ')}
-        ORDER BY x.exchange_id DESC LIMIT 1 OFFSET $${values.length + 1}`,
-      [...values, rowsMax - 1],
+      `SELECT x.exchange_id FROM ${table} x WHERE ${conditions.text}
+        ORDER BY x.exchange_id DESC LIMIT 1 OFFSET ${offset}`,
+      conditions.values,
     )
     if (row !== undefined) ids.push(String(row['exchange_id']))
   }
@@ -225,16 +200,18 @@ export async function findExchange(
   snapshot: Queryable,
   { id, accountId }: { readonly id: string; readonly accountId?: string },
 ): Promise<RecordedExchange | undefined> {
-  const [values, ofAccount]: [SqlValue[], string] =
-    accountId === undefined ? [[id], ''] : [[id, accountId], 'AND x.account_id = $2']
-  for (const column of ['exchange_id', 'vendor_request_id'])
+  for (const name of ['exchange_id', 'vendor_request_id']) {
+    const conditions = new Conditions()
+    conditions.compare(`x.${name} =`, id)
+    conditions.compare('x.account_id =', accountId)
     for (const select of selects) {
       const [row] = await snapshot.query(
-        `${select} WHERE x.${column} = $1 ${ofAccount} ORDER BY x.exchange_id DESC LIMIT 1`,
-        values,
+        `${select} WHERE ${conditions.text} ORDER BY x.exchange_id DESC LIMIT 1`,
+        conditions.values,
       )
       if (row !== undefined) return readExchange(row)
     }
+  }
   return undefined
 }
 
@@ -259,7 +236,7 @@ export async function findRefund(
 }
 
 function readExchange(row: Row): RecordedExchange {
-  const shared = sharedForm.read(row)
+  const shared = freeExchangeForm.read(row)
   return {
     ...shared,
     ...listedForm.read(row),

@@ -38,6 +38,7 @@ describe('the log of free exchanges', () => {
       accountId: 'acc_1',
       keyId: 'key_1',
       vendor: 'alpha',
+      askedModel: undefined,
       model: 'large-1',
       operation: 'messages.create',
       channel: undefined,

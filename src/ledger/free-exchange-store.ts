@@ -3,8 +3,9 @@
  * for and that so have no row in table exchange. The gateway refused them before it held money, or their
  * operation is free. Rows hold no content.
  */
-import type { Database, Queryable, SqlValue } from '../storage/database.ts'
-import { column, rowForm, type Read } from '../storage/row-form.ts'
+import type { Database, Queryable } from '../storage/database.ts'
+import { column, rowForm, type NewRow, type Read } from '../storage/row-form.ts'
+import { upsertRows } from '../storage/rows.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
 import type { Ending } from '../metering/settlement.ts'
 import type { ExchangeRecord } from './ledger.ts'
@@ -13,73 +14,38 @@ import { formatAttempts } from './stored-attempts.ts'
 /** How it ended; `not_admitted`: the gateway refused it before anything was sent to a vendor. */
 export type FreeEnding = Ending | 'not_admitted'
 
-export interface FreeExchange extends Pick<
-  ExchangeRecord,
-  | 'exchangeId'
-  | 'accountId'
-  | 'keyId'
-  | 'vendor'
-  | 'askedModel'
-  | 'channel'
-  | 'startedAtMs'
-  | 'endedAtMs'
-  | 'status'
-  | 'code'
-  | 'vendorRequestId'
-  | 'attempts'
-  | 'client'
-  | 'address'
-> {
+/** The columns that it shares with table exchange, but for the attempts. */
+export const freeExchangeForm = rowForm({
+  exchangeId: column.text,
+  accountId: column.text,
+  keyId: column.text,
+  vendor: column.text,
   /** A model of the catalogue; undefined where the request named none or was not read. */
-  readonly model: string | undefined
+  model: column.optional(column.text),
+  askedModel: column.optional(column.text),
   /** Undefined where the path is none of an operation. */
-  readonly operation: string | undefined
-  readonly ending: FreeEnding
-}
+  operation: column.optional(column.text),
+  channel: column.optional(column.text),
+  startedAtMs: column.number,
+  endedAtMs: column.number,
+  ending: column.word<FreeEnding>(),
+  status: column.number,
+  code: column.optional(column.text),
+  vendorRequestId: column.optional(column.text),
+  client: column.text,
+  address: column.text,
+})
+export type FreeExchange = Read<typeof freeExchangeForm> & Pick<ExchangeRecord, 'attempts'>
 
 /** One row for several exchanges of one key that ended in the same way within a minute. */
-export interface FreeExchangeRow extends FreeExchange {
+export type FreeExchangeRow = FreeExchange & {
   /** How many exchanges it counts; the row shows the first, and `endedAtMs` of the last. */
   readonly standsFor: number
 }
 
-/** The columns, and the value of a row for each. */
-const fields: Readonly<Record<string, (row: FreeExchangeRow) => SqlValue>> = {
-  account_id: (row) => row.accountId,
-  exchange_id: (row) => row.exchangeId,
-  key_id: (row) => row.keyId,
-  vendor: (row) => row.vendor,
-  model: (row) => row.model ?? null,
-  operation: (row) => row.operation ?? null,
-  channel: (row) => row.channel ?? null,
-  started_at_ms: (row) => row.startedAtMs,
-  ended_at_ms: (row) => row.endedAtMs,
-  ending: (row) => row.ending,
-  status: (row) => row.status,
-  code: (row) => row.code ?? null,
-  vendor_request_id: (row) => row.vendorRequestId ?? null,
-  attempts: (row) => formatAttempts(row.attempts, row),
-  client: (row) => row.client,
-  address: (row) => row.address,
-  stands_for: (row) => row.standsFor,
-  asked_model: (row) => row.askedModel ?? null,
-}
-const columns = Object.keys(fields)
-const readers = Object.values(fields)
-
+const table = { table: 'free_exchange', key: ['account_id', 'exchange_id'] }
 /** Rows per statement, largest first: few lengths, so that few statements are compiled. */
-const lengths = [64, 8, 1] as const
-const statements = new Map(lengths.map((length) => [length, insertSql(length)] as const))
-
-function insertSql(rowCount: number): string {
-  const rows = Array.from({ length: rowCount }, (_, row) => {
-    const places = columns.map((_, column) => `$${row * columns.length + column + 1}`)
-    return `(${places.join(', ')})`
-  })
-  return `INSERT INTO free_exchange (${columns.join(', ')}) VALUES ${rows.join(', ')}
-    ON CONFLICT (account_id, exchange_id) DO UPDATE SET
-      ended_at_ms = excluded.ended_at_ms, stands_for = excluded.stands_for`
-}
+const lengths = [64, 8, 1]
 
 /** Writes rows, each once: a row that is there gets the new count. */
 export function saveFreeExchanges(
@@ -88,13 +54,15 @@ export function saveFreeExchanges(
 ): Promise<void> {
   return database.transact(async (transaction) => {
     let done = 0
-    for (const [length, sql] of statements)
+    for (const length of lengths)
       for (; rows.length - done >= length; done += length)
-        await transaction.query(
-          sql,
-          rows.slice(done, done + length).flatMap((row) => readers.map((read) => read(row))),
-        )
+        await upsertRows(transaction, table, rows.slice(done, done + length).map(writeRow))
   })
+}
+
+function writeRow(row: FreeExchangeRow): NewRow {
+  const attempts = formatAttempts(row.attempts, row)
+  return { ...freeExchangeForm.write(row), attempts, stands_for: row.standsFor }
 }
 
 const rowsPerTransaction = 200

@@ -3,7 +3,8 @@
  * page. Sums are exact. Writes nothing; settling and refunds do (report-day.ts).
  */
 import { picos, type Picos } from '../base/money.ts'
-import type { Queryable, Row, SqlValue } from '../storage/database.ts'
+import { Conditions } from '../storage/conditions.ts'
+import type { Queryable, Row } from '../storage/database.ts'
 import {
   firstEventBoundsMs,
   firstEventColumns,
@@ -54,22 +55,22 @@ export async function readReportLines(
   queryable: Queryable,
   { by, kept, after, countMax, ...rows }: ReportQuestion,
 ): Promise<readonly ReportLine[]> {
-  const { values, place, conditions } = conditionsOf(rows)
+  const conditions = conditionsOf(rows)
   const columns = by.map((dimension) =>
     dimension === kept?.dimension
-      ? keptColumn(reportDimensions[dimension], kept.values.map(place))
+      ? keptColumn(reportDimensions[dimension], conditions.placesOf(kept.values))
       : reportDimensions[dimension],
   )
   if (after !== undefined)
-    conditions.push(`(${columns.join(', ')}) > (${after.map(place).join(', ')})`)
+    conditions.add(`(${columns.join(', ')}) > (${conditions.placesOf(after)})`)
   const order = columns.map((_, index) => index + 1).join(', ')
-  const { table, summed } = sourceOf(by, { conditions, parts })
+  const { table, summed } = sourceOf(by, { conditions: conditions.text, parts })
   const keys = columns.map((column, index) => `${column} AS key_${index}, `).join('')
   const found = await queryable.query(
     `SELECT ${keys}${summed === parts ? reportSums : sumsOf(summed)} FROM ${table}
       ${columns.length === 0 ? '' : `GROUP BY ${order} ORDER BY ${order}`}
-      LIMIT ${place(countMax)}`,
-    values,
+      LIMIT ${conditions.place(countMax)}`,
+    conditions.values,
   )
   return found.map((row) => ({
     key: columns.map((_, index) => String(row[`key_${index}`])),
@@ -77,10 +78,10 @@ export async function readReportLines(
   }))
 }
 
-function keptColumn(column: string, kept: readonly string[]): string {
-  return kept.length === 0
+function keptColumn(column: string, kept: string): string {
+  return kept === ''
     ? "CAST('' AS TEXT)"
-    : `CASE WHEN ${column} IN (${kept.join(', ')}) THEN ${column} ELSE '' END`
+    : `CASE WHEN ${column} IN (${kept}) THEN ${column} ELSE '' END`
 }
 
 /** Values to add up, by the name of their sum. */
@@ -92,9 +93,9 @@ type Parts = Readonly<Record<string, string>>
  */
 function sourceOf(
   by: readonly ReportDimension[],
-  { conditions, parts }: { readonly conditions: readonly string[]; readonly parts: Parts },
+  { conditions, parts }: { readonly conditions: string; readonly parts: Parts },
 ): { readonly table: string; readonly summed: Parts } {
-  const rows = `report_day WHERE ${conditions.join(' AND ')}`
+  const rows = `report_day WHERE ${conditions}`
   const isOfModels = by.includes('model') && by.every((key) => key === 'day' || key === 'model')
   if (!isOfModels) return { table: rows, summed: parts }
   const sums = Object.entries(parts).map(([name, part]) => `SUM(${part}) AS ${name}`)
@@ -112,15 +113,13 @@ function sumsOf(parts: Parts): string {
 
 type Rows = Pick<ReportQuestion, 'fromDay' | 'toDay' | 'only'>
 
-function conditionsOf({ fromDay, toDay, only }: Rows) {
-  const values: SqlValue[] = [fromDay, toDay]
-  const place = (value: SqlValue): string => `$${values.push(value)}`
-  const conditions = ['day >= $1', 'day < $2']
-  for (const [dimension, column] of Object.entries(reportDimensions)) {
-    const value = only[dimension as ReportDimension]
-    if (value !== undefined) conditions.push(`${column} = ${place(value)}`)
-  }
-  return { values, place, conditions }
+function conditionsOf({ fromDay, toDay, only }: Rows): Conditions {
+  const conditions = new Conditions()
+  conditions.compare('day >=', fromDay)
+  conditions.compare('day <', toDay)
+  for (const [dimension, name] of Object.entries(reportDimensions))
+    conditions.compare(`${name} =`, only[dimension as ReportDimension])
+  return conditions
 }
 
 /** The sums by which the values of a key are ranked. Only the order comes from them: the sums stay exact. */
@@ -146,17 +145,18 @@ export async function listLargest(
     readonly countMax: number
   },
 ): Promise<readonly string[]> {
-  const { values, place, conditions } = conditionsOf(rows)
+  const conditions = conditionsOf(rows)
   const column = reportDimensions[dimension]
+  conditions.add(`${column} <> ''`)
   const { table, summed } = sourceOf([dimension], {
-    conditions: [...conditions, `${column} <> ''`],
+    conditions: conditions.text,
     parts: { ranked: ranks[rank] },
   })
   const ranking = Object.values(summed).map((part) => `SUM(${part}) DESC`)
   const found = await queryable.query(
     `SELECT ${column} AS value FROM ${table}
-      GROUP BY ${column} ORDER BY ${[...ranking, column].join(', ')} LIMIT ${place(countMax)}`,
-    values,
+      GROUP BY ${column} ORDER BY ${[...ranking, column].join(', ')} LIMIT ${conditions.place(countMax)}`,
+    conditions.values,
   )
   return found.map((row) => String(row['value']))
 }

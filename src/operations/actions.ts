@@ -4,7 +4,9 @@
  */
 import { z } from 'zod'
 import { listKeys } from '../access/key-store.ts'
-import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
+import { Conditions } from '../storage/conditions.ts'
+import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import { insertRow } from '../storage/rows.ts'
 import { moment, type Answer } from './answer-forms.ts'
 import { timeText, type OperationContext } from './operation.ts'
 
@@ -31,17 +33,14 @@ export async function recordAction(
     readonly detail?: Readonly<Record<string, unknown>>
   },
 ): Promise<void> {
-  await transaction.query(
-    `INSERT INTO operator_action (at_ms, actor, action, subject, detail)
-     VALUES ($1, $2, $3, $4, $5)`,
-    [
-      context.clock.now(),
-      context.actor,
-      change.action,
-      change.subject,
-      JSON.stringify(change.detail ?? {}),
-    ],
-  )
+  const { action, subject, detail = {} } = change
+  await insertRow(transaction, 'operator_action', {
+    at_ms: context.clock.now(),
+    actor: context.actor,
+    action,
+    subject,
+    detail: JSON.stringify(detail),
+  })
 }
 
 /** Returns the actions of one actor, oldest first. */
@@ -89,13 +88,11 @@ export async function listActions(
 ): Promise<readonly ActionView[]> {
   if (question.subjects?.length === 0) return []
   const names = await readTokenNames(database)
-  const values: SqlValue[] = []
-  const place = (value: SqlValue): string => `$${values.push(value)}`
-  const conditions = conditionsOf(question, names, place)
+  const conditions = conditionsOf(question, names)
   const rows = await database.query(
-    `SELECT * FROM operator_action WHERE ${conditions.join(' AND ')}
-      ORDER BY sequence DESC LIMIT ${place(question.countMax)}`,
-    values,
+    `SELECT * FROM operator_action WHERE ${conditions.text}
+      ORDER BY sequence DESC LIMIT ${conditions.place(question.countMax)}`,
+    conditions.values,
   )
   return rows.map((row) => viewAction(row, names))
 }
@@ -130,19 +127,20 @@ export async function listActionsOf(
 function conditionsOf(
   { before, action, actor, subjects, fromMs, toMs }: ActionsQuestion,
   names: Names,
-  place: (value: SqlValue) => string,
-): readonly string[] {
-  const among = (column: string, texts: readonly string[]): string =>
-    `${column} IN (${texts.map(place).join(', ')})`
-  const conditions = [`sequence < ${place(before)}`]
-  if (action?.includes('.') === true) conditions.push(`action = ${place(action)}`)
+): Conditions {
+  const conditions = new Conditions()
+  conditions.compare('sequence <', before)
+  if (action?.includes('.') === true) conditions.compare('action =', action)
   // The sign that follows the point sorts behind all actions of the area.
-  else if (action !== undefined)
-    conditions.push(`action > ${place(`${action}.`)}`, `action < ${place(`${action}/`)}`)
-  if (actor !== undefined) conditions.push(among('actor', actorsOf(actor, names)))
-  if (subjects !== undefined) conditions.push(among('subject', subjects))
-  if (fromMs !== undefined) conditions.push(`at_ms >= ${place(fromMs)}`)
-  if (toMs !== undefined) conditions.push(`at_ms < ${place(toMs)}`)
+  else if (action !== undefined) {
+    conditions.compare('action >', `${action}.`)
+    conditions.compare('action <', `${action}/`)
+  }
+  if (actor !== undefined)
+    conditions.add(`actor IN (${conditions.placesOf(actorsOf(actor, names))})`)
+  if (subjects !== undefined) conditions.add(`subject IN (${conditions.placesOf(subjects)})`)
+  conditions.compare('at_ms >=', fromMs)
+  conditions.compare('at_ms <', toMs)
   return conditions
 }
 

@@ -8,7 +8,7 @@ import { invariant } from '../base/errors.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
 import { column, rowForm, type Read } from './row-form.ts'
-import { upsertRows } from './rows.ts'
+import { insertRow, upsertRows } from './rows.ts'
 import type { PostgresConnection } from './postgres/connection.ts'
 
 const nodeForm = rowForm({
@@ -89,11 +89,9 @@ export async function recordUncleanStop(
   { id, name, startedAtMs, seenAtMs }: GatewayNode,
   foundAtMs: number,
 ): Promise<void> {
-  await transaction.query(
-    `INSERT INTO unclean_stop (node, name, started_at_ms, seen_at_ms, found_at_ms)
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (node) DO NOTHING`,
-    [id, name, startedAtMs, seenAtMs, foundAtMs],
-  )
+  const seen = { started_at_ms: startedAtMs, seen_at_ms: seenAtMs, found_at_ms: foundAtMs }
+  const row = { node: id, name, ...seen }
+  await insertRow(transaction, 'unclean_stop', row, 'ON CONFLICT (node) DO NOTHING')
 }
 
 /** The node was only paused: it is still there. */

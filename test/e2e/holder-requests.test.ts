@@ -147,6 +147,7 @@ describe('an account holder', () => {
       ending: 'not_admitted' as const,
       status: 429,
       code: undefined,
+      askedModel: undefined,
       vendorRequestId: undefined,
       attempts: [],
       client: '',

@@ -182,6 +182,7 @@ export function freeExchange(accountId: string, atMs: number): FreeExchangeRow {
     ending: 'not_admitted',
     status: 400,
     code: 'relay.request_invalid',
+    askedModel: undefined,
     vendorRequestId: undefined,
     attempts: [],
     client: 'curl',

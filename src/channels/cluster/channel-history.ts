@@ -4,7 +4,8 @@
  * request.
  */
 import type { FailureLine, HealthLine } from '../health/health-line.ts'
-import type { Queryable, SqlValue, Transaction } from '../../storage/database.ts'
+import { Conditions } from '../../storage/conditions.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
 import { column, rowForm, type Read } from '../../storage/row-form.ts'
 import { insertRow } from '../../storage/rows.ts'
 
@@ -84,13 +85,14 @@ export async function listChanges(
   queryable: Queryable,
   { channel, before, countMax }: ChangeQuery,
 ): Promise<readonly ListedChange[]> {
-  const { atMs, sequence } = before ?? { atMs: Number.MAX_SAFE_INTEGER, sequence: 0 }
-  const [where, parameters]: [string, SqlValue[]] =
-    channel === undefined ? ['', []] : ['AND channel = $4', [channel]]
+  const conditions = new Conditions()
+  if (before !== undefined)
+    conditions.add(`(at_ms, sequence) < (${conditions.placesOf([before.atMs, before.sequence])})`)
+  conditions.compare('channel =', channel)
   const rows = await queryable.query(
-    `SELECT * FROM channel_change WHERE (at_ms, sequence) < ($1, $2) ${where}
-     ORDER BY at_ms DESC, sequence DESC LIMIT $3`,
-    [atMs, sequence, countMax, ...parameters],
+    `SELECT * FROM channel_change WHERE ${conditions.text}
+      ORDER BY at_ms DESC, sequence DESC LIMIT ${conditions.place(countMax)}`,
+    conditions.values,
   )
   return rows.map(changeForm.read)
 }

@@ -3,6 +3,8 @@
  * writes its answer again after each model, so that a slow model does not hide the others.
  */
 import type { Queryable, Transaction } from '../../storage/database.ts'
+import { column, rowForm } from '../../storage/row-form.ts'
+import { upsertRows } from '../../storage/rows.ts'
 import type { Outcome } from '../health/health-event.ts'
 
 export interface CheckedModel {
@@ -22,18 +24,24 @@ export interface CheckAnswer {
   readonly models: readonly CheckedModel[]
 }
 
+const answerForm = rowForm({
+  node: column.text,
+  isComplete: column.flag,
+  /** Written by this version or a neighbouring one. */
+  detail: column.json<{
+    readonly reason?: string | undefined
+    readonly models: readonly CheckedModel[]
+  }>(),
+})
+const table = { table: 'channel_check_answer', key: ['check_id', 'node'] }
+
 export async function saveCheckAnswer(
   transaction: Transaction,
   checkId: string,
   { node, isComplete, atMs, ...detail }: CheckAnswer & { readonly atMs: number },
 ): Promise<void> {
-  await transaction.query(
-    `INSERT INTO channel_check_answer (check_id, node, at_ms, is_complete, detail)
-     VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (check_id, node) DO UPDATE
-       SET at_ms = excluded.at_ms, is_complete = excluded.is_complete, detail = excluded.detail`,
-    [checkId, node, atMs, isComplete ? 1 : 0, JSON.stringify(detail)],
-  )
+  const row = answerForm.write({ node, isComplete, detail })
+  await upsertRows(transaction, table, [{ check_id: checkId, at_ms: atMs, ...row }])
 }
 
 export async function listCheckAnswers(
@@ -41,20 +49,12 @@ export async function listCheckAnswers(
   checkId: string,
 ): Promise<readonly CheckAnswer[]> {
   const rows = await queryable.query(
-    'SELECT node, is_complete, detail FROM channel_check_answer WHERE check_id = $1',
+    `SELECT ${answerForm.columns} FROM channel_check_answer WHERE check_id = $1`,
     [checkId],
   )
   return rows.map((row) => {
-    // Written by `saveCheckAnswer` of this version or a neighbouring one.
-    const detail = JSON.parse(String(row['detail'])) as Pick<CheckAnswer, 'models'> & {
-      readonly reason?: string
-    }
-    return {
-      node: String(row['node']),
-      isComplete: Number(row['is_complete']) === 1,
-      reason: detail.reason,
-      models: detail.models,
-    }
+    const { detail, ...answer } = answerForm.read(row)
+    return { ...answer, reason: detail.reason, models: detail.models }
   })
 }
 

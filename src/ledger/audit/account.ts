@@ -6,6 +6,8 @@
 import { hourMs, utcDay } from '../../base/clock.ts'
 import { addPicos, picos, type Picos, subtractPicos, zeroPicos } from '../../base/money.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
+import { column, rowForm, type Read } from '../../storage/row-form.ts'
+import { upsertRows } from '../../storage/rows.ts'
 import {
   type AuditedBill,
   auditExchange,
@@ -139,37 +141,33 @@ function reportOverspent(findings: Findings, { accountId, balance, leastPicos }:
   })
 }
 
-export interface AuditCheckpoint {
+const checkpointForm = rowForm({
   /** 00:00 UTC of a day; entries with an earlier time are behind the checkpoint. */
-  readonly throughMs: number
+  throughMs: column.number,
   /** The sum of the entries behind it. */
-  readonly balancePicos: Picos
-}
+  balancePicos: column.amount,
+})
+export type AuditCheckpoint = Read<typeof checkpointForm>
 
 export async function findCheckpoint(
   database: Queryable,
   accountId: string,
 ): Promise<AuditCheckpoint | undefined> {
-  const [row] = await database.query(
-    'SELECT through_ms, balance_picos FROM audit_checkpoint WHERE account_id = $1',
-    [accountId],
-  )
-  if (row === undefined) return undefined
-  return { throughMs: Number(row['through_ms']), balancePicos: readPicos(row, 'balance_picos') }
+  const sql = 'SELECT * FROM audit_checkpoint WHERE account_id = $1'
+  const [row] = await database.query(sql, [accountId])
+  return row === undefined ? undefined : checkpointForm.read(row)
 }
+
+const checkpointTable = { table: 'audit_checkpoint', key: ['account_id'] }
 
 export async function saveCheckpoint(
   transaction: Transaction,
   accountId: string,
   checkpoint: AuditCheckpoint & { readonly auditedAtMs: number },
 ): Promise<void> {
-  await transaction.query(
-    `INSERT INTO audit_checkpoint (account_id, through_ms, balance_picos, audited_at_ms)
-     VALUES ($1, $2, $3, $4)
-     ON CONFLICT (account_id) DO UPDATE SET through_ms = excluded.through_ms,
-       balance_picos = excluded.balance_picos, audited_at_ms = excluded.audited_at_ms`,
-    [accountId, checkpoint.throughMs, checkpoint.balancePicos, checkpoint.auditedAtMs],
-  )
+  const row = checkpointForm.write(checkpoint)
+  const audited = { account_id: accountId, audited_at_ms: checkpoint.auditedAtMs }
+  await upsertRows(transaction, checkpointTable, [{ ...audited, ...row }])
 }
 
 /** On top of the longest exchange: the time its charge may take to be booked. */

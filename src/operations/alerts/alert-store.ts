@@ -2,6 +2,7 @@
  * SQL of table alert: each cause from the moment that its first condition holds until none does. Invariant: a
  * cause has at most one alert, and each change of it is made once, however many nodes look.
  */
+import { Conditions } from '../../storage/conditions.ts'
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
 import { column, rowForm } from '../../storage/row-form.ts'
 import { insertRow } from '../../storage/rows.ts'
@@ -115,10 +116,12 @@ export async function listAlerts(
     readonly countMax: number
   },
 ): Promise<Alert[]> {
-  const ofAccount = accountId === undefined ? '' : 'AND account_id = $3'
+  const conditions = new Conditions()
+  conditions.compare('id >', afterId)
+  conditions.compare('account_id =', accountId)
   const rows = await queryable.query(
-    `SELECT * FROM alert WHERE id > $1 ${ofAccount} ORDER BY id LIMIT $2`,
-    [afterId, countMax, ...(accountId === undefined ? [] : [accountId])],
+    `SELECT * FROM alert WHERE ${conditions.text} ORDER BY id LIMIT ${conditions.place(countMax)}`,
+    conditions.values,
   )
   return rows.map(readAlert)
 }

@@ -2,6 +2,7 @@
  * SQL of table alert_delivery, the outbox: one message to one target. Invariant: its id and text
  * never change, so that a receiver can recognise a repeat.
  */
+import { Conditions } from '../../storage/conditions.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { column, rowForm, type Read } from '../../storage/row-form.ts'
 import { insertRow } from '../../storage/rows.ts'
@@ -122,15 +123,14 @@ export async function listDeliveries(
     readonly countMax: number
   },
 ): Promise<Delivery[]> {
-  const conditions = [
-    ...(targetId === undefined ? [] : [{ text: 'target_id =', value: targetId }]),
-    ...(state === undefined ? [] : [{ text: 'state =', value: state }]),
-    ...(beforeId === undefined ? [] : [{ text: 'id <', value: beforeId }]),
-  ]
-  const where = conditions.map(({ text }, index) => `${text} $${index + 2}`).join(' AND ')
+  const conditions = new Conditions()
+  conditions.compare('target_id =', targetId)
+  conditions.compare('state =', state)
+  conditions.compare('id <', beforeId)
   const rows = await queryable.query(
-    `SELECT * FROM alert_delivery ${where === '' ? '' : `WHERE ${where}`} ORDER BY id DESC LIMIT $1`,
-    [countMax, ...conditions.map(({ value }) => value)],
+    `SELECT * FROM alert_delivery WHERE ${conditions.text}
+      ORDER BY id DESC LIMIT ${conditions.place(countMax)}`,
+    conditions.values,
   )
   return rows.map(deliveryForm.read)
 }

@@ -121,6 +121,7 @@ export function drawRefusals(
       ending: 'not_admitted',
       status,
       code,
+      askedModel: undefined,
       vendorRequestId: undefined,
       attempts: [],
       client: 'python-requests',

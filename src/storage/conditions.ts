@@ -1,0 +1,31 @@
+/** The conditions of a statement, collected together with the values in it. Knows no table. */
+import type { SqlValue } from './database.ts'
+
+export class Conditions {
+  readonly values: SqlValue[] = []
+  readonly #texts: string[] = []
+
+  /** Adds a value, and returns its place in the statement. */
+  place(value: SqlValue): string {
+    return `$${this.values.push(value)}`
+  }
+
+  /** The places of several values, with commas between. */
+  placesOf(values: readonly SqlValue[]): string {
+    return values.map((value) => this.place(value)).join(', ')
+  }
+
+  add(condition: string): void {
+    this.#texts.push(condition)
+  }
+
+  /** Adds `account_id = $1` for `account_id =`; nothing where the value is undefined. */
+  compare(left: string, value: SqlValue | undefined): void {
+    if (value !== undefined) this.add(`${left} ${this.place(value)}`)
+  }
+
+  /** All conditions; true without any. */
+  get text(): string {
+    return this.#texts.length === 0 ? '1 = 1' : this.#texts.join(' AND ')
+  }
+}
