@@ -3,31 +3,36 @@
  * no speed. It refuses bad requests and bad paths itself: Node accepts heads that two programs could read
  * differently, so the parser of the public side reads each one once more.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { exchangeIdHeader, faultCodes } from '../../http/server/reply.ts'
-import type { Listener } from '../../http/server/listener.ts'
+import {
+  bind,
+  listenerOf,
+  type Listener,
+  type ListenerOptions,
+} from '../../http/server/listener.ts'
 import { parseRequestHead } from '../../http/wire/request-head.ts'
 import { createAdminApp, type AdminParts } from './app.ts'
 import { problemOf, problemType } from './problem.ts'
 
-export interface AdminListenerOptions {
-  readonly host: string
-  readonly port: number
-  /** A socket that is bound already, in place of host and port. */
-  readonly descriptor?: number | undefined
-  /** Bytes of a request's line and headers. */
-  readonly headBytesMax: number
-  readonly headTimeoutMs: number
-  readonly requestTimeoutMs: number
-  readonly keepAliveTimeoutMs: number
+export interface AdminListenerOptions extends Pick<
+  ListenerOptions,
+  | 'host'
+  | 'port'
+  | 'descriptor'
+  | 'headBytesMax'
+  | 'headTimeoutMs'
+  | 'requestTimeoutMs'
+  | 'keepAliveTimeoutMs'
+  | 'connectionsMax'
+  | 'newRequestId'
+> {
   /** How long a connection may stand still while a request or an answer is under way. */
   readonly stallTimeoutMs: number
-  readonly connectionsMax: number
-  readonly newRequestId: () => string
 }
 
 export async function listenAdmin(
@@ -76,60 +81,22 @@ export async function listenAdmin(
     if (answer?.headersSent === true && !answer.closed) return void socket.end()
     refuseConnection(refusalOfError(error), socket, options)
   })
-  await listening(server, options)
-  return listenerOf(server)
-}
-
-/** A large audit takes long and sends nothing meanwhile; only a client that stands still is cut off. */
-function endIfStalled(socket: Socket, incoming: IncomingMessage): void {
-  if (socket.writableLength > 0 || !incoming.complete) socket.destroy()
-}
-
-function listening(
-  server: Server,
-  { host, port, descriptor }: AdminListenerOptions,
-): Promise<void> {
-  const place = descriptor === undefined ? { host, port } : { fd: descriptor }
-  return new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(place, () => {
-      server.off('error', reject)
-      // A connection that cannot be accepted (no descriptor left) must not end the process.
-      server.on('error', () => undefined)
-      resolve()
-    })
-  })
-}
-
-function listenerOf(server: Server): Listener {
-  const bound = server.address() as AddressInfo
+  await bind(server, options)
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
     socket.on('close', () => connections.delete(socket))
   })
-  let closed: Promise<void> | undefined
-  const stop = (): Promise<void> =>
-    (closed ??= new Promise((resolve) => {
-      server.close(() => resolve())
-    }))
-  return {
-    address: { host: bound.address, port: bound.port },
-    connectionCount: () => connections.size,
-    stopAccepting() {
-      void stop()
-    },
-    drain() {
-      const stopped = stop()
-      server.closeIdleConnections()
-      return stopped
-    },
-    close() {
-      const stopped = stop()
-      server.closeAllConnections()
-      return stopped
-    },
-  }
+  return listenerOf(server, {
+    connections,
+    closeIdle: () => server.closeIdleConnections(),
+    closeAll: () => server.closeAllConnections(),
+  })
+}
+
+/** A large audit takes long and sends nothing meanwhile; only a client that stands still is cut off. */
+function endIfStalled(socket: Socket, incoming: IncomingMessage): void {
+  if (socket.writableLength > 0 || !incoming.complete) socket.destroy()
 }
 
 const notPlain = refuse('http.malformed', 'The request target is not a plain path.')

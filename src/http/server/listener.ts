@@ -62,21 +62,70 @@ const queuedConnectionsMax = 4_096
 
 export async function listen(options: ListenerOptions, handle: RequestHandler): Promise<Listener> {
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true })
-  const { host, port, descriptor } = options
+  await bind(server, options)
+  return openListener(server, options, handle)
+}
+
+/** Resolves when the server accepts connections. */
+export function bind(
+  server: Server,
+  { host, port, descriptor }: Pick<ListenerOptions, 'host' | 'port' | 'descriptor'>,
+): Promise<void> {
   const place = descriptor === undefined ? { host, port } : { fd: descriptor }
-  await new Promise<void>((resolve, reject) => {
+  return new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ ...place, backlog: queuedConnectionsMax }, () => {
       server.off('error', reject)
+      // A connection that cannot be accepted (no descriptor left) must not end the process.
+      server.on('error', () => undefined)
       resolve()
     })
   })
-  return openListener(server, options, handle)
+}
+
+/** How the connections of a server end. */
+interface Closing {
+  readonly connections: ReadonlySet<unknown>
+  /** No more connections are accepted. */
+  readonly onStop?: () => void
+  readonly onClosed?: () => void
+  readonly closeIdle: () => void
+  readonly closeAll: () => void
+}
+
+/** Makes a listener of a server that accepts connections. */
+export function listenerOf(server: Server, closing: Closing): Listener {
+  const { address, port } = server.address() as AddressInfo
+  let closed: Promise<void> | undefined
+  const stop = (): Promise<void> =>
+    (closed ??= new Promise((resolve) => {
+      closing.onStop?.()
+      server.close(() => {
+        closing.onClosed?.()
+        resolve()
+      })
+    }))
+  return {
+    address: { host: address, port },
+    connectionCount: () => closing.connections.size,
+    stopAccepting() {
+      void stop()
+    },
+    drain() {
+      const stopped = stop()
+      closing.closeIdle()
+      return stopped
+    },
+    close() {
+      const stopped = stop()
+      closing.closeAll()
+      return stopped
+    },
+  }
 }
 
 function openListener(server: Server, options: ListenerOptions, handle: RequestHandler): Listener {
   const { clock } = options
-  const bound = server.address() as AddressInfo
   const connections = new Set<ServerConnection>()
   const watchdog = createWatchdog(clock)
   const monotonic = (): number => clock.monotonic()
@@ -91,8 +140,6 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
     handle,
   }
   const identifying = { ...options, ...parts }
-  // A connection that cannot be accepted (no descriptor left) must not end the process.
-  server.on('error', () => undefined)
   const places = new ConnectionPlaces({ ...options, monotonic, watchdog })
   const accept = (socket: Socket, peer: Peer): void => {
     const place = places.take(peer)
@@ -102,34 +149,21 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
     socket.on('close', () => connections.delete(connection))
   }
   server.on('connection', (socket: Socket) => identify(socket, identifying, accept))
-  let closed: Promise<void> | undefined
-  const stop = (): Promise<void> =>
-    (closed ??= new Promise((resolve) => {
+  return listenerOf(server, {
+    connections,
+    onStop() {
       isDraining = true
-      server.close(() => {
-        // The sockets are closed; their own events may still follow.
-        connections.clear()
-        watchdog.close()
-        resolve()
-      })
-    }))
-  return {
-    address: { host: bound.address, port: bound.port },
-    connectionCount: () => connections.size,
-    stopAccepting() {
-      void stop()
     },
-    drain() {
-      const stopped = stop()
+    onClosed() {
+      // The sockets are closed; their own events may still follow.
+      connections.clear()
+      watchdog.close()
+    },
+    closeIdle() {
       for (const connection of connections) connection.closeIfIdle()
-      return stopped
     },
-    close() {
-      const stopped = stop()
-      watchdog.cutAll()
-      return stopped
-    },
-  }
+    closeAll: () => watchdog.cutAll(),
+  })
 }
 
 /** Calls `accept` once it is known who the peer is. */

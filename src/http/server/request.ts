@@ -247,51 +247,16 @@ export async function dropRest(
   const isTooLarge = (body.announcedBytes ?? 0) > limits.bytesMax
   const isEnded = body.isComplete || body.isGone || body.isStopped
   if (isEnded || expectsContinue || isTooLarge) return
-  await new Promise<void>((resolve) => new RestDropper(body, limits, resolve).start())
-}
-
-class RestDropper implements BodyReceiver {
-  readonly #body: IncomingBody
-  readonly #limits: BodyLimits
-  readonly #resolve: () => void
-  #length = 0
-  #timer: Timer | undefined
-
-  constructor(body: IncomingBody, limits: BodyLimits, resolve: () => void) {
-    this.#body = body
-    this.#limits = limits
-    this.#resolve = resolve
-  }
-
-  start(): void {
-    const { clock, timeoutMs } = this.#limits
-    this.#timer = clock.after(timeoutMs, () => this.#stop())
-    this.#body.readInto(this)
-  }
-
-  onContent(content: Buffer): void {
-    this.#length += content.length
-    if (this.#length > this.#limits.bytesMax) this.#stop()
-  }
-
-  onEnd(): void {
-    this.#timer?.cancel()
-    this.#resolve()
-  }
-
-  onGone(): void {
-    this.onEnd()
-  }
-
-  #stop(): void {
-    this.#body.stop()
-    this.onEnd()
-  }
+  await new Promise<unknown>((resolve) => {
+    new BodyReader(body, { limits, resolve, isDropped: true }).start()
+  })
 }
 
 interface ReaderParts {
   readonly limits: BodyLimits
   readonly resolve: (reading: BodyReading) => void
+  /** Nothing of the body is kept: the reading says no more than how it ended. */
+  readonly isDropped?: boolean
 }
 
 class BodyReader implements BodyReceiver {
@@ -318,18 +283,9 @@ class BodyReader implements BodyReceiver {
       this.#stop({ kind: 'too_large' })
       return
     }
-    // This piece is the whole body, and no other code holds it: it needs no copy.
-    if (this.#length === 0 && length === this.#body.announcedBytes) {
-      this.#buffer = content
-    } else {
-      const refusal = length > this.#buffer.length ? this.#grow(length) : undefined
-      if (refusal !== undefined) {
-        this.#stop(refusal)
-        return
-      }
-      content.copy(this.#buffer, this.#length)
-    }
-    this.#length = length
+    const refusal = this.#parts.isDropped === true ? undefined : this.#keep(content, length)
+    if (refusal === undefined) this.#length = length
+    else this.#stop(refusal)
   }
 
   onEnd(): void {
@@ -338,6 +294,17 @@ class BodyReader implements BodyReceiver {
 
   onGone(): void {
     this.#settle({ kind: 'client_gone' })
+  }
+
+  #keep(content: Buffer, length: number): Refusal | undefined {
+    // This piece is the whole body, and no other code holds it: it needs no copy.
+    if (this.#length === 0 && length === this.#body.announcedBytes) {
+      this.#buffer = content
+      return undefined
+    }
+    const refusal = length > this.#buffer.length ? this.#grow(length) : undefined
+    if (refusal === undefined) content.copy(this.#buffer, this.#length)
+    return refusal
   }
 
   /**
