@@ -1,42 +1,17 @@
 /**
  * Readings of an answer: the interface between a meter and the rest of the gateway. Pure, as format.ts.
  */
-import type { Usage, UseCounts } from '../metering/usage.ts'
-
-/** Output seen so far, for an estimate. */
-interface SeenOutput {
-  /** The part that was kept; it is joined when it is read. */
-  readonly text: string
-  /** UTF-8 bytes of all of it. */
-  readonly bytes: number
-  /** Length of all audio as base64; it is not in `bytes`. */
-  readonly audioBytes: number
-}
+import type { AnswerOutput } from '../metering/delivered.ts'
+import type { AnswerCounts } from '../metering/settlement.ts'
 
 /** What a meter knows about an answer at a moment. */
-export interface MeterReading {
-  /** The vendor's counts received so far; undefined while there are none. */
-  readonly usage: Usage | undefined
-  /** `usage` is the final count of the whole answer. */
-  readonly isFinal: boolean
-  /** The vendor's counts are inconsistent (negative, fractional, falling) and must not be used. */
-  readonly isImplausible: boolean
-  /** Some output has been seen: text, tool arguments, thinking, a refusal's text, a stop sequence. */
-  readonly hasOutput: boolean
-  /** The answer is a refusal before any output, which vendors do not bill. */
-  readonly isRefusal: boolean
-  /** Live: it grows with the answer. */
-  readonly output: SeenOutput
-  /** Searches by the vendor's own tools whose results have arrived. */
+export interface MeterReading extends AnswerCounts {
+  readonly output: Required<AnswerOutput>
   readonly webSearches: number
-  /** Uses of other tools of the vendor that the answer shows and its usage does not count. Absent = none. */
-  readonly vendorToolUses?: UseCounts
   /** The answering model as the vendor names it, if it does. */
   readonly model: string | undefined
   /** Why the answer ended, by the vendor's words; of each choice one. Absent = unknown. */
   readonly finishReasons?: readonly string[] | undefined
-  /** The tier that it names without a count: one with a count has it there. Absent = none. */
-  readonly tier?: string | undefined
   /** State that the vendor keeps of it, or that only its account can read. Absent = none. */
   readonly made?: readonly MadeState[]
 }

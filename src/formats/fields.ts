@@ -2,6 +2,7 @@
  * The rules for the fields of a request body: which values they may have, and what the gateway reads from
  * them. It gets a parsed body and knows no bytes. Messages of its faults are public.
  */
+import type { NamedService } from '../metering/usage.ts'
 import type {
   LimitField,
   OperatorFeature,
@@ -11,7 +12,6 @@ import type {
   RequestExtras,
   RequestFacts,
   RequestFault,
-  RequestedService,
   ServerTools,
   Span,
 } from './format.ts'
@@ -53,7 +53,7 @@ export interface RequestRules {
   findOperatorFeatures(body: JsonObject): OperatorFeature[]
   /** Undefined for a request for text and nothing else. */
   findBillableFeatures(body: JsonObject): RequestExtras | undefined
-  findService(body: JsonObject): RequestedService | undefined
+  findService(body: JsonObject): NamedService | undefined
   /** By which `ttl` a body asks for a cache write of the longer lifetime. Absent = it cannot. */
   readonly longLifetime?: string
 }
@@ -270,7 +270,7 @@ export function requestedService(names: {
   readonly tier: unknown
   readonly speed?: unknown
   readonly geo?: unknown
-}): RequestedService | undefined {
+}): NamedService | undefined {
   const tier = asText(names.tier)
   const speed = asText(names.speed)
   const geo = asText(names.geo)

@@ -4,7 +4,7 @@
  * here is pure: bytes and facts in, bytes and facts out; no sockets, no clock, no money.
  */
 import type { ErrorCode } from '../base/errors.ts'
-import type { UseCounts } from '../metering/usage.ts'
+import type { AskedExtras, NamedService, UseCounts } from '../metering/usage.ts'
 import type { AnswerEdges, AnswerReading, StateKind, StreamMeter, VendorError } from './answer.ts'
 import type { WantedJson } from './json.ts'
 
@@ -162,7 +162,7 @@ export interface RequestFacts {
   /** `prompt_cache_key`: requests with the same one share a prompt. Absent = none. */
   readonly cacheKey?: string | undefined
   /** The service the request names, for the hold; the answer says which one it was. */
-  readonly service?: RequestedService | undefined
+  readonly service?: NamedService | undefined
   readonly extras: RequestExtras
   /** What the request names of earlier answers. Absent = nothing. */
   readonly references?: readonly StateReference[] | undefined
@@ -183,13 +183,6 @@ export interface StateReference {
   readonly id: string
   /** The request is empty without it: it must be known. Else it only must not belong to another account. */
   readonly isNeeded: boolean
-}
-
-/** In the words of the vendors' answers, where they differ from those of requests. */
-export interface RequestedService {
-  readonly tier?: string
-  readonly speed?: string
-  readonly geo?: string
 }
 
 /** How many tokens a prompt is, before a vendor has counted it. */
@@ -214,18 +207,11 @@ export interface ServerTools {
 }
 
 /** What a request asks for beyond text; each is counted or priced by another rule. */
-export interface RequestExtras {
+export interface RequestExtras extends AskedExtras {
   readonly asksAudioOutput: boolean
-  /** The request asks for no output, and costs its prompt. Absent = it is not. */
-  readonly asksNoOutput?: boolean
-  /** The answer repeats the prompt, which is no output. Absent = it does not. */
-  readonly echoesPrompt?: boolean
-  /** The requested audio has fewer bytes than its samples. */
   readonly isSpeechCompressed: boolean
-  /** Absent = none. */
   readonly serverTools?: ServerTools
   readonly webSearchesMax: number
-  /** The most uses of other tools that the vendor runs and bills by the use. Absent = none. */
   readonly vendorTools?: UseCounts
   /** Other models that the request names to answer or advise. */
   readonly otherModels: readonly string[]

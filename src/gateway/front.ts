@@ -2,12 +2,10 @@
  * Routes requests of the public listener to their endpoint or to the relay. Part of the composition
  * root: it knows which endpoints exist, and not their work.
  */
-import type { Authenticate } from '../access/authenticate.ts'
-import { serveHealth } from '../api/health.ts'
+import { serveHealth, type HealthApiParts } from '../api/health.ts'
 import { namedReply, refusalReply } from '../api/refusal-reply.ts'
-import { serveUsage } from '../api/usage.ts'
-import { findHolderRequest, serveHolder } from '../api/usage/holder-api.ts'
-import type { ReadsUnderWay } from '../api/usage/reads-under-way.ts'
+import { serveUsage, type UsageApiParts } from '../api/usage.ts'
+import { findHolderRequest, serveHolder, type HolderApiParts } from '../api/usage/holder-api.ts'
 import { isAccountPath, serveAccountPage } from '../api/web/account-page.ts'
 import type { Operator } from '../api/web/operator.ts'
 import type { Page } from '../api/web/site.ts'
@@ -15,8 +13,6 @@ import type { Clock } from '../base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
-import type { LoadedSnapshot } from '../channels/snapshot.ts'
-import type { HealthBook } from '../channels/health/health-book.ts'
 import { headersForPages } from '../formats/headers.ts'
 import { canonicalPath, findOperation, formatOf } from '../formats/registry.ts'
 import { allowOrigin, preflightHeaders } from '../http/server/cross-origin.ts'
@@ -25,25 +21,14 @@ import type { RequestHandler } from '../http/server/listener.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
 import { sendReply, type Reply } from '../http/server/reply.ts'
 import { splitTarget } from '../http/server/router.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { HolderReader } from '../operations/holder/reader.ts'
 import { errorReply } from '../relay/own-replies.ts'
 import { crowded, relay, spokenBy } from '../relay/relay.ts'
 import type { RelayServices } from '../relay/stages.ts'
 import { prefixRefusal, unknownPathRefusal } from '../relay/unknown-path.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 
-export interface FrontParts {
-  readonly clock: Clock
-  readonly region: string
-  readonly authenticate: Authenticate
-  readonly ledger: Ledger
-  readonly health: HealthBook
-  readonly snapshot: () => LoadedSnapshot
-  readonly isStoreAvailable: () => boolean
+export interface FrontParts extends HealthApiParts, UsageApiParts, HolderApiParts {
   readonly isDraining: () => boolean
-  readonly holderReads: ReadsUnderWay
-  readonly holderReader: HolderReader
   readonly accountPage: Page
   readonly operator: Operator
   /** Pages of these origins may call the gateway; undefined = none. */

@@ -14,30 +14,29 @@ import type { Ending } from '../metering/settlement.ts'
 import type { Usage, UsageMark } from '../metering/usage.ts'
 import type { MadeStates } from './answer-state-store.ts'
 
-/** Asks for a hold. */
-export interface HoldRequest {
-  readonly exchangeId: string
+/** Whose limits a question is about, and when. */
+export interface LimitsQuestion {
   readonly accountId: string
   readonly keyId: string
-  /** The hold: the most that the exchange can cost. */
-  readonly amountPicos: Picos
-  /** The amount that must be left for admission, at most the hold: the usual cost. */
-  readonly likelyPicos: Picos
   /** As its principal carries them. */
   readonly keyLimits: KeyLimits
   /** Wall time; decides the UTC day and month that the limits count. */
   readonly atMs: number
 }
 
-/** Counts a request that needs no hold. */
-export interface CountRequest {
-  readonly accountId: string
-  readonly keyId: string
-  /** Only requests per minute are looked at. */
-  readonly keyLimits: KeyLimits
+/** Asks for a hold. */
+export interface HoldRequest extends LimitsQuestion {
+  readonly exchangeId: string
+  /** The hold: the most that the exchange can cost. */
+  readonly amountPicos: Picos
+  /** The amount that must be left for admission, at most the hold: the usual cost. */
+  readonly likelyPicos: Picos
+}
+
+/** Counts a request that needs no hold: of the limits, only requests per minute are looked at. */
+export interface CountRequest extends LimitsQuestion {
   /** Its allowance: requests per minute, or the separate one for free operations. */
   readonly allowance: 'requests' | 'free_requests'
-  readonly atMs: number
 }
 
 /** The allowance for free operations, as a multiple of requests per minute. */

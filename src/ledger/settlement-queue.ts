@@ -44,8 +44,18 @@ export interface CommitSummary {
   readonly isStored: boolean
 }
 
-export interface SettlementQueueOptions<Booked> {
+/** What a ledger on either engine takes beside its store. */
+export interface EngineOptions {
   readonly clock: Clock
+  /** The store will never accept this exchange: a fault of ours. Its hold stays until the end. */
+  readonly onFault: (error: Error, exchangeId: string) => void
+  /** Charges can be stored again after some could not. */
+  readonly onRecovered?: () => void
+  /** Called after each commit with exchanges in it, for metrics. */
+  readonly onCommit?: ((summary: CommitSummary) => void) | undefined
+}
+
+export interface SettlementQueueOptions<Booked> extends Pick<EngineOptions, 'clock' | 'onCommit'> {
   /**
    * Commits a batch and calls `done` once, as soon as the outcome is known and before anything newer is
    * read from the store. Called with an empty batch where only `otherCount` has something to commit.
@@ -71,8 +81,6 @@ export interface SettlementQueueOptions<Booked> {
   readonly onBooked: (settlements: readonly Settlement[], booked: Booked) => void
   /** The store will never accept this one; its hold must stay. */
   readonly onRefused: (record: ExchangeRecord, error: Error) => void
-  /** Called after each commit with exchanges in it, for metrics. */
-  readonly onCommit?: ((summary: CommitSummary) => void) | undefined
   /** A batch could not be stored; called once per outage. */
   readonly onOutage?: (error: Error) => void
   /** A batch is stored after others were not; called once per outage. */

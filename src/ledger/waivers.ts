@@ -13,13 +13,9 @@ import { dayMs } from '../base/clock.ts'
 import { addPicos, maxPicos, picos, picosPerUsd, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable } from '../storage/database.ts'
 import { readWaived } from './exchange-store.ts'
+import type { HoldRequest } from './ledger.ts'
 
-export interface WaiverRequest {
-  readonly exchangeId: string
-  readonly accountId: string
-  readonly likelyPicos: Picos
-  readonly atMs: number
-}
+export type WaiverRequest = Pick<HoldRequest, 'exchangeId' | 'accountId' | 'likelyPicos' | 'atMs'>
 
 interface OfAccount {
   /** By exchange, until its record is durable. */

@@ -23,15 +23,17 @@ import {
   type UsageClass,
   type UsageMark,
   type UsagePart,
+  type RequestBounds,
   type UseCounts,
 } from './usage.ts'
 
-export interface QuoteFacts {
+export interface QuoteFacts extends Pick<
+  RequestBounds,
+  'maxOutputTokens' | 'choiceCount' | 'asksAudioOutput' | 'webSearchesMax' | 'vendorTools'
+> {
   readonly prices: Prices
   readonly format: UsageFormat
   readonly inputTokens: number
-  readonly maxOutputTokens: number
-  readonly choiceCount: number
   readonly multiplierPpm: number
   /** All input may be written into the vendor's cache, so the higher price counts. Absent = none is. */
   readonly cacheWrite?: 'short' | 'long' | undefined
@@ -39,10 +41,6 @@ export interface QuoteFacts {
   readonly requested?: Omit<Served, 'promptTokens'> | undefined
   /** How many of `inputTokens` are audio; the higher of the text and the audio price counts. */
   readonly audioTokens?: number | undefined
-  readonly asksAudioOutput?: boolean
-  readonly webSearchesMax?: number
-  /** The most uses of other tools that the vendor bills by the use. */
-  readonly vendorTools?: UseCounts | undefined
   /** Of other models that may also answer or advise, each up to the same limits. */
   readonly otherPrices?: readonly Prices[]
 }

@@ -51,18 +51,23 @@ import type { TokenCounter } from './token-counter.ts'
 
 /** The meter's counts when the exchange ends; a format's `MeterReading` is one. */
 export interface AnswerCounts {
+  /** The vendor's counts received so far; undefined while there are none. */
   readonly usage: Usage | undefined
+  /** `usage` is the final count of the whole answer. */
   readonly isFinal: boolean
+  /** The vendor's counts are inconsistent (negative, fractional, falling) and must not be used. */
   readonly isImplausible: boolean
+  /** Some output has been seen: text, tool arguments, thinking, a refusal's text, a stop sequence. */
   readonly hasOutput: boolean
-  /** A refusal before any output. */
+  /** The answer is a refusal before any output, which vendors do not bill. */
   readonly isRefusal: boolean
+  /** Live: it grows with the answer. */
   readonly output: AnswerOutput
-  /** Searches of the vendor's own tools whose results have come. */
+  /** Searches by the vendor's own tools whose results have arrived. */
   readonly webSearches?: number
-  /** Uses of the vendor's own tools, where the answer shows them and its usage does not count them. */
+  /** Uses of other tools of the vendor that the answer shows and its usage does not count. Absent = none. */
   readonly vendorToolUses?: UseCounts
-  /** The tier that the answer names without a count. */
+  /** The tier that it names without a count: one with a count has it there. Absent = none. */
   readonly tier?: string | undefined
 }
 

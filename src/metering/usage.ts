@@ -40,11 +40,18 @@ export function isUse(usageClass: UsageClass): usageClass is UseClass {
 /** Counts by class: non-negative integers; an absent class is zero. */
 export type UsageCounts = { readonly [Class in UsageClass]?: number }
 
+/** How an answer was served, in the words of the vendors' answers: this decides its price. */
+export interface NamedService {
+  readonly tier?: string
+  readonly speed?: string
+  readonly geo?: string
+}
+
 /**
  * A run of one model inside an answer. An answer has one part unless the vendor lists iterations
  * (server-side fallback, compaction, advisor), each served by its own model.
  */
-export interface UsagePart {
+export interface UsagePart extends NamedService {
   /** The model that served this part as the vendor names it; absent = the requested one. */
   readonly model?: string
   /** The vendor says that another model than had begun served it: a fallback, an advisor. */
@@ -52,10 +59,6 @@ export interface UsagePart {
   readonly counts: UsageCounts
   /** All prompt tokens of this part, cached ones included: what long-context thresholds look at. */
   readonly promptTokens: number
-  /** As served, by the answer; this decides the price, and not the tier of the request. */
-  readonly tier?: string
-  readonly speed?: string
-  readonly geo?: string
 }
 
 export interface Usage {
@@ -85,25 +88,30 @@ export type UsageMark =
   | 'lost_estimated' // what cut attempts may have cost the operator is estimated from their time
   | 'default_price' // no price for a class, tier, speed or region; the default in rates.ts was used
 
-/** The bounds that a request sets to the counts of its answer. */
-export interface RequestBounds {
-  /** The usual number of the prompt's tokens, without audio: for an estimated charge. */
-  readonly promptTokensLikely: number
-  readonly audioTokensLikely?: number
-  /** The most input of all parts of the answer together. */
-  readonly inputTokensMax: number
+/** What a request asks for beyond text, as far as it bounds its answer. Absent = it does not ask for it. */
+export interface AskedExtras {
   readonly asksAudioOutput?: boolean
   /** The request asks for no output, and costs its prompt. */
   readonly asksNoOutput?: boolean
   /** The answer repeats the prompt, which is no output. */
   readonly echoesPrompt?: boolean
+  /** The requested audio has fewer bytes than its samples. */
   readonly isSpeechCompressed?: boolean
   /** Tools that the vendor runs, and the most uses of all of them. */
   readonly serverTools?: { readonly uses: number } | undefined
   /** The number of searches that the hold covers. */
   readonly webSearchesMax?: number
-  /** The most uses of other tools that the vendor bills by the use. */
+  /** The most uses of other tools that the vendor runs and bills by the use. */
   readonly vendorTools?: UseCounts | undefined
+}
+
+/** The bounds that a request sets to the counts of its answer. */
+export interface RequestBounds extends AskedExtras {
+  /** The usual number of the prompt's tokens, without audio: for an estimated charge. */
+  readonly promptTokensLikely: number
+  readonly audioTokensLikely?: number
+  /** The most input of all parts of the answer together. */
+  readonly inputTokensMax: number
   /** Of one choice, on the channel that has answered. */
   readonly maxOutputTokens: number
   readonly choiceCount: number

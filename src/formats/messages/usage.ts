@@ -5,7 +5,7 @@
  * The vendor's `input_tokens` excludes cache reads and writes, so the classes are disjoint already; only the
  * writes are split by lifetime.
  */
-import type { Usage, UsageClass, UsagePart } from '../../metering/usage.ts'
+import type { NamedService, Usage, UsageClass, UsagePart } from '../../metering/usage.ts'
 import { Counters, isCount } from '../counts.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 
@@ -30,7 +30,7 @@ export class MessagesUsage {
   readonly #asksOneHourCache: boolean
   #input = noInput
   #iterations: readonly JsonObject[] = []
-  #served: Served = {}
+  #served: NamedService = {}
   #hasAny = false
   #hasFinalOutput = false
 
@@ -200,14 +200,8 @@ export class MessagesUsage {
   }
 }
 
-/** The service that the answer names, which may differ from the request's. */
-interface Served {
-  readonly tier?: string
-  readonly speed?: string
-  readonly geo?: string
-}
-
-function readServed(usage: JsonObject): Served {
+/** Reads the service that the answer names, which may differ from the request's. */
+function readServed(usage: JsonObject): NamedService {
   const tier = asText(usage['service_tier'])
   const speed = asText(usage['speed'])
   const geo = asText(usage['inference_geo'])
@@ -251,7 +245,7 @@ function buildPart(facts: {
   readonly output: number
   readonly writes: CacheWrites
   readonly webSearches: number
-  readonly served: Served
+  readonly served: NamedService
 }): UsagePart {
   const { output, writes, webSearches } = facts
   const { input, cacheRead } = facts.side

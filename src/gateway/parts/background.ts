@@ -16,12 +16,10 @@ import { startBookkeeping, type Bookkeeping } from '../../operations/store/bookk
 import type { Config } from '../../settings/list.ts'
 import { watchRevisions } from '../../storage/changes.ts'
 import type { RevisionArea } from '../../storage/database.ts'
-import type { Callers } from './callers.ts'
-import type { Catalogue } from './catalogue.ts'
 import { measureBalances } from './measuring.ts'
 import type { Money } from './money.ts'
 import type { Opening } from './opening.ts'
-import type { Relaying } from './relaying.ts'
+import type { RelayingParts } from './relaying.ts'
 
 export interface Background {
   /** Follows all changes of the store, without waiting for the next poll. */
@@ -30,15 +28,8 @@ export interface Background {
   readonly bookkeeping: Bookkeeping
 }
 
-interface Below {
-  readonly money: Money
-  readonly callers: Callers
-  readonly catalogue: Catalogue
-  readonly relaying: Relaying
-}
-
 /** Throws `operations.invalid` where the file of the mail server's password cannot be read. */
-export function startBackground(opening: Opening, below: Below): Background {
+export function startBackground(opening: Opening, below: RelayingParts): Background {
   const { effects, onError, opened } = opening
   const { store, operatorStore } = below.money
   const catchUp = followChanges(opening, below)
@@ -60,7 +51,7 @@ export function startBackground(opening: Opening, below: Below): Background {
 
 function followChanges(
   { effects, telemetry, opened }: Opening,
-  { money: { store }, callers, catalogue, relaying }: Below,
+  { money: { store }, callers, catalogue, relaying }: RelayingParts,
 ): () => Promise<void> {
   const { clock } = effects
   const { database, ledger, revisions } = store

@@ -12,12 +12,9 @@ import { fieldsOf } from '../../http/wire/fields.ts'
 import { reportMetrics, type MetricsReport } from '../../telemetry/united-metrics.ts'
 import { catching, serveFront, type FrontParts } from '../front.ts'
 import { measureGateway } from './measuring.ts'
-import type { Callers } from './callers.ts'
-import type { Catalogue } from './catalogue.ts'
-import type { Money } from './money.ts'
 import type { Opening } from './opening.ts'
 import type { Operators } from './operators.ts'
-import type { Relaying } from './relaying.ts'
+import type { RelayingParts } from './relaying.ts'
 
 export interface Listeners {
   readonly clients: Listener
@@ -26,13 +23,9 @@ export interface Listeners {
   readonly reportMetrics: () => Promise<MetricsReport>
 }
 
-interface Below {
+interface Below extends RelayingParts {
   readonly site: Site
   readonly isDraining: () => boolean
-  readonly money: Money
-  readonly callers: Callers
-  readonly catalogue: Catalogue
-  readonly relaying: Relaying
   readonly operators: Operators
   readonly catchUp: () => Promise<void>
 }

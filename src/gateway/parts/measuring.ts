@@ -7,17 +7,10 @@ import { measureChannels } from '../../channels/cluster/channel-keeper.ts'
 import type { Listener } from '../../http/server/listener.ts'
 import type { BalanceMetrics } from '../../operations/alerts/balance-sums.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import type { Callers } from './callers.ts'
-import type { Catalogue } from './catalogue.ts'
-import type { Money } from './money.ts'
 import type { Opening } from './opening.ts'
-import type { Relaying } from './relaying.ts'
+import type { RelayingParts } from './relaying.ts'
 
-export interface Measured {
-  readonly money: Money
-  readonly callers: Callers
-  readonly catalogue: Catalogue
-  readonly relaying: Relaying
+export interface Measured extends RelayingParts {
   readonly listener: Listener
 }
 

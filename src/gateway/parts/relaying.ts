@@ -25,13 +25,19 @@ export interface Relaying {
   readonly watchdog: Watchdog
 }
 
-interface Below {
+/** The parts below it. */
+export interface BelowRelaying {
   readonly money: Money
   readonly callers: Callers
   readonly catalogue: Catalogue
 }
 
-export async function openRelaying(opening: Opening, below: Below): Promise<Relaying> {
+/** What works beside it needs these. */
+export interface RelayingParts extends BelowRelaying {
+  readonly relaying: Relaying
+}
+
+export async function openRelaying(opening: Opening, below: BelowRelaying): Promise<Relaying> {
   const { config, effects, limits, opened, onError, telemetry } = opening
   const { clock, onTracePoint, resolve } = effects
   const { store } = below.money
@@ -78,7 +84,7 @@ export async function openRelaying(opening: Opening, below: Below): Promise<Rela
 
 async function openChannels(
   { config, effects, telemetry, onError, opened }: Opening,
-  { money: { store }, catalogue }: Below,
+  { money: { store }, catalogue }: BelowRelaying,
   upstream: UpstreamPools,
 ): Promise<ChannelKeeper> {
   const channels = await ChannelKeeper.open({

@@ -8,9 +8,10 @@
  *       └────────┴─▶ closing ─▶ closed    no request is served; what is written goes out
  */
 import type { Socket } from 'node:net'
-import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
+import { unwatched, type Watched } from '../../base/watchdog.ts'
 import { SocketReading } from '../socket-reading.ts'
-import type { ClientAddresses, Peer } from './client-address.ts'
+import type { Peer } from './client-address.ts'
+import type { ConnectionParts } from './connection-parts.ts'
 import { ClientOutput, type OutputOwner } from './client-output.ts'
 import type { Arrival, Place, PlaceHolder } from './connection-places.ts'
 import { discardBody, IncomingBody, type BodySource, IncomingRequest } from './request.ts'
@@ -18,23 +19,6 @@ import { notHttp, plainRefusal, requestTimeout } from './reply.ts'
 import { ResponseWriter, type AnswerConnection } from './response-writer.ts'
 import { UnreadInput } from './unread-input.ts'
 import type { RequestFault, RequestHead } from '../wire/request-head.ts'
-
-/** What all connections of a listener share. */
-export interface ConnectionParts {
-  readonly headBytesMax: number
-  readonly headTimeoutMs: number
-  readonly requestTimeoutMs: number
-  readonly keepAliveTimeoutMs: number
-  readonly writeStallTimeoutMs: number
-  readonly keepAlive: string
-  readonly watchdog: Watchdog
-  readonly monotonic: () => number
-  readonly addresses: ClientAddresses
-  readonly date: () => string
-  readonly newRequestId: () => string
-  readonly isDraining: () => boolean
-  readonly handle: (request: IncomingRequest, response: ResponseWriter) => void
-}
 
 /** Behind a refused request at most this much is still read. */
 const discardedBytesMax = 65_536

@@ -7,37 +7,23 @@ import type { Clock } from '../../base/clock.ts'
 import { createWatchdog } from '../../base/watchdog.ts'
 import { readAddress } from '../../base/ip-address.ts'
 import { isProxyLine } from '../wire/proxy-line.ts'
-import type { ClientAddresses, Peer } from './client-address.ts'
+import type { Peer } from './client-address.ts'
 import { readProxiedSocket } from './proxied-socket.ts'
 import { noProxyLine, plainRefusal } from './reply.ts'
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
-import { ConnectionPlaces, type ClosedFor } from './connection-places.ts'
-import { ServerConnection, type ConnectionParts } from './connection.ts'
+import { ConnectionPlaces, type ConnectionPlacesOptions } from './connection-places.ts'
+import { ServerConnection } from './connection.ts'
+import type { ConnectionOptions, ConnectionParts } from './connection-parts.ts'
 
-export interface ListenerOptions {
+export interface ListenerOptions
+  extends ConnectionOptions, Omit<ConnectionPlacesOptions, 'monotonic' | 'watchdog'> {
   readonly host: string
   readonly port: number
   /** A socket that is bound already, in place of host and port. */
   readonly descriptor?: number | undefined
-  /** Bytes of a request's line and headers. */
-  readonly headBytesMax: number
-  /** Time for the head of a request, and for its body. */
-  readonly headTimeoutMs: number
-  readonly requestTimeoutMs: number
-  /** How long an idle connection is kept: longer than proxies in front keep it. */
-  readonly keepAliveTimeoutMs: number
-  /** How long a client may receive nothing of its answer. */
-  readonly writeStallTimeoutMs: number
-  readonly connectionsMax: number
-  /** Connections of one address that have shown no valid key; 0 = no limit. */
-  readonly keylessPerAddressMax: number
-  readonly onConnectionClosed: (why: ClosedFor) => void
-  readonly addresses: ClientAddresses
   /** Connections from trusted proxies begin with a PROXY line. */
   readonly hasProxyProtocol: boolean
-  /** Makes the id of a request that the connection itself refuses. */
-  readonly newRequestId: () => string
   readonly clock: Clock
 }
 

@@ -6,10 +6,10 @@ import { minuteMs, utcDay, utcMonth } from '../../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row } from '../../storage/database.ts'
 import type { SqliteConnection } from '../../storage/sqlite/connection.ts'
+import type { LimitsQuestion } from '../ledger.ts'
 import { keyUsageStatements, noKeyUsage, sumKeyUsage } from '../key-usage.ts'
 import { dayCost, readPicos } from '../usage.ts'
 import type { AccountFacts, AccountUsage, LoadedAccount, LoadedKey } from './account-state.ts'
-import type { LoadQuestion } from './writer.ts'
 
 /** Rows of token_minute older than this no longer count, whatever part of their second has passed. */
 const tokenSeconds = 60
@@ -17,7 +17,7 @@ const tokenSeconds = 60
 /** Undefined where there is no such account. */
 export function loadAccount(
   connection: SqliteConnection,
-  question: LoadQuestion,
+  question: LimitsQuestion,
 ): LoadedAccount | undefined {
   const { accountId, keyId, keyLimits, atMs } = question
   const [facts] = loadFacts(connection, [accountId])
@@ -65,7 +65,7 @@ function readFacts(row: Row): AccountFacts {
 
 function loadKey(
   connection: SqliteConnection,
-  { accountId, keyId, keyLimits: { rpm, tpm }, atMs }: LoadQuestion,
+  { accountId, keyId, keyLimits: { rpm, tpm }, atMs }: LimitsQuestion,
 ): LoadedKey {
   const { days, months } = keyUsageStatements({ keys: [{ id: keyId, accountId }], atMs })
   const used = sumKeyUsage(connection.all(...days), connection.all(...months))

@@ -21,23 +21,16 @@ import type {
   UsageSummary,
   UsagePeriod,
 } from '../ledger.ts'
-import { SettlementQueue, type CommitSummary, type Settlement } from '../settlement-queue.ts'
+import { SettlementQueue, type EngineOptions, type Settlement } from '../settlement-queue.ts'
 import { Admission } from './admission.ts'
 import type { Booked } from './booking.ts'
 import { LedgerWriter, type OpenWriter } from './writer.ts'
 
-export interface EmbeddedLedgerOptions {
+export interface EmbeddedLedgerOptions extends EngineOptions {
   /** The store's file, migrated already. */
   readonly path: string
-  readonly clock: Clock
   /** The disk, the file or the thread failed: the process has to end and start again. */
   readonly onFatal: (error: Error) => void
-  /** The store will never accept this exchange: a fault of ours. Its hold stays until the end. */
-  readonly onFault: (error: Error, exchangeId: string) => void
-  /** Charges can be stored again after some could not. */
-  readonly onRecovered?: () => void
-  /** Called after each commit of ended exchanges, for metrics. */
-  readonly onCommit?: ((summary: CommitSummary) => void) | undefined
   /** The file may grow to this many pages of 4 KB; without a limit by default. */
   readonly pagesMax?: number
   /** Where the writer runs; a separate thread by default. */

@@ -4,12 +4,11 @@
  *
  *     starting ──▶ running ── disk, file or thread fails ──▶ dead    (final; the process ends)
  */
-import type { KeyLimits } from '../../base/key-limits.ts'
 import { startService, type ThreadService } from '../../base/thread.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite/connection.ts'
 import { storeHeapMbMax } from '../../storage/sqlite/thread.ts'
 import { toEndedExchange, type EndedExchange } from '../exchange-row.ts'
-import type { UsageSummary } from '../ledger.ts'
+import type { LimitsQuestion, UsageSummary } from '../ledger.ts'
 import { unavailable, type CommitOutcome, type Settlement } from '../settlement-queue.ts'
 import type { UsageQuestion } from '../usage.ts'
 import type { AccountFacts, LoadedAccount } from './account-state.ts'
@@ -17,19 +16,12 @@ import type { Booked } from './booking.ts'
 
 // What the ledger asks its writer thread. Plain data only: it crosses threads.
 
-/** Asks for an account and, where the key has limits, for the figures of the key. */
-export interface LoadQuestion {
-  readonly accountId: string
-  readonly keyId: string
-  readonly keyLimits: KeyLimits
-  readonly atMs: number
-}
-
 export type WriterQuestion =
   /** Answered once the store is open. */
   | { readonly kind: 'open' }
   | { readonly kind: 'settle'; readonly exchanges: readonly EndedExchange[] }
-  | ({ readonly kind: 'load' } & LoadQuestion)
+  /** Asks for an account and, where the key has limits, for the figures of the key. */
+  | ({ readonly kind: 'load' } & LimitsQuestion)
   | { readonly kind: 'refresh'; readonly accountIds: readonly string[] }
   | ({ readonly kind: 'usage' } & UsageQuestion)
   | { readonly kind: 'close' }

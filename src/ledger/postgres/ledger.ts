@@ -5,7 +5,6 @@
  *
  *     const ledger = await openPostgresLedger({ pool, lease, database, clock, … })
  */
-import type { Clock } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
 import { addPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Database } from '../../storage/database.ts'
@@ -26,7 +25,7 @@ import {
 } from '../ledger.ts'
 import {
   SettlementQueue,
-  type CommitSummary,
+  type EngineOptions,
   unavailable,
   type CommitOutcome,
   type Settlement,
@@ -43,23 +42,16 @@ import {
   type Decision,
 } from './statements.ts'
 
-export interface PostgresLedgerOptions {
+export interface PostgresLedgerOptions extends EngineOptions {
   /** Connections for holds and charges alone; see `moneyPoolOptions`. */
   readonly pool: PostgresPool
   readonly lease: HoldLease
   /** The same store, migrated already; usage is read through it. */
   readonly database: Database
-  readonly clock: Clock
   /** How long the end of an answer waits for a server that takes its charge. */
   readonly settleTimeoutMs: number
-  /** The store will never accept this exchange: a fault of ours. Its hold stays until the end. */
-  readonly onFault: (error: Error, exchangeId: string) => void
   /** The store did not answer; it is tried again. */
   readonly onError: (error: unknown) => void
-  /** Charges can be stored again after some could not. */
-  readonly onRecovered?: () => void
-  /** Called after each commit of ended exchanges, for metrics. */
-  readonly onCommit?: ((summary: CommitSummary) => void) | undefined
 }
 
 /** Rejects where no server answers, or the one that does breaks the ledger's promises. */

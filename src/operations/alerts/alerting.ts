@@ -4,33 +4,24 @@
  * store by itself. Invariant: no request and no charge waits for it; its failures are reported and retried.
  */
 import { dayMs, every, minuteMs, type Timer } from '../../base/clock.ts'
-import type { Random } from '../../base/random.ts'
 import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { watchAudits } from './audit-rules.ts'
 import { watchCaches } from './cache-rules.ts'
 import { noBalances } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
-import { OutageWatch } from './outage-watch.ts'
+import { OutageWatch, type OutageWatchParts } from './outage-watch.ts'
 import { targetsMax, wakeSnoozed } from './raise.ts'
-import type { Sending, SendResult } from './send.ts'
-import { AlertSender } from './sender.ts'
-import { listTargets, type AlertTarget } from './target-store.ts'
+import { AlertSender, type SenderParts } from './sender.ts'
+import { listTargets } from './target-store.ts'
 import { ChannelWatch, watchAccounts, watchBackups, type WatchOptions } from './watch.ts'
 
-export interface AlertingOptions extends WatchOptions {
-  readonly random: Random
+export interface AlertingOptions extends WatchOptions, OutageWatchParts, SenderParts {
   readonly membership: Pick<Membership, 'addTask' | 'hasTask'>
-  readonly sending: Sending
-  /** The operator's name for this node. */
-  readonly nodeName: string
-  readonly isStoreAvailable: () => boolean
   /** The store's time where a test controls it. */
   readonly readTime?: (() => number) | undefined
   /** How many messages wait to be sent. */
   readonly onWaiting: (count: number) => void
-  readonly onAttempt: (target: AlertTarget, result: SendResult) => void
-  readonly onError: (error: unknown) => void
 }
 
 /** The task of raising and sending alerts: one node at a time has the lease on it. */
