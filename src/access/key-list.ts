@@ -3,6 +3,7 @@
  * of the month. A page is one statement; the orders by use and by spend read all keys.
  */
 import { utcMonth } from '../base/clock.ts'
+import { Conditions } from '../storage/conditions.ts'
 import { containsPattern, fitSql, type Queryable, type SqlValue } from '../storage/database.ts'
 import type { KeyKind } from './key.ts'
 import { readKey, type KeyRow } from './key-store.ts'
@@ -54,8 +55,8 @@ export async function listAllKeys(
   question: KeysQuestion,
 ): Promise<ListedKey[]> {
   const { sort, order, after, countMax, nowMs } = question
-  const values: SqlValue[] = [countMax]
-  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const conditions = filtersOf(question)
+  const place = (value: SqlValue): string => conditions.place(value)
   const columns =
     sort === 'fit'
       ? [fitSql('key.name', question.nameContains ?? '', place), 'key.id']
@@ -64,17 +65,14 @@ export async function listAllKeys(
        AND usage_key_month.key_id = key.id AND month = `
   const source = `key LEFT JOIN key_use ON key_use.key_id = key.id
        LEFT JOIN account ON account.id = key.account_id
-       ${sort === 'spend' ? spend + place(utcMonth(nowMs)) : ''}`
-  const where = ['1 = 1', ...filtersOf(question, place)]
-  if (after !== undefined)
-    where.push(
-      `(${columns.join(', ')}) ${order === 'asc' ? '>' : '<'} (${after.map(place).join(', ')})`,
-    )
+       ${sort === 'spend' ? spend + conditions.place(utcMonth(nowMs)) : ''}`
+  conditions.follow(columns, after, order)
   const rows = await queryable.query(
     `SELECT key.*, key_use.last_used_at_ms, account.name AS account_name, ${columns[0]} AS place
-       FROM ${source} WHERE ${where.join(' AND ')}
-      ORDER BY ${columns.map((column) => `${column} ${order}`).join(', ')} LIMIT $1`,
-    values,
+       FROM ${source} WHERE ${conditions.text}
+      ORDER BY ${columns.map((column) => `${column} ${order}`).join(', ')}
+      LIMIT ${conditions.place(countMax)}`,
+    conditions.values,
   )
   return rows.map((row) => {
     const { account_name: name, place: placed = null } = row
@@ -87,22 +85,23 @@ export async function listAllKeys(
   })
 }
 
-function filtersOf(
-  { id, secretHash, kind, accountId, state, headStart, nameContains, nowMs }: KeysQuestion,
-  place: (value: SqlValue) => string,
-): readonly string[] {
-  const where: string[] = []
-  if (id !== undefined) where.push(`key.id = ${place(id)}`)
-  if (secretHash !== undefined) where.push(`key.secret_hash = ${place(secretHash)}`)
-  if (kind !== undefined) where.push(`key.kind = ${place(kind)}`)
-  if (accountId !== undefined) where.push(`key.account_id = ${place(accountId)}`)
-  if (headStart !== undefined)
-    where.push(`key.head >= ${place(headStart)} AND key.head < ${place(`${headStart}\uFFFF`)}`)
+function filtersOf(question: KeysQuestion): Conditions {
+  const { state, headStart, nameContains, nowMs } = question
+  const conditions = new Conditions()
+  conditions.compare('key.id =', question.id)
+  conditions.compare('key.secret_hash =', question.secretHash)
+  conditions.compare('key.kind =', question.kind)
+  conditions.compare('key.account_id =', question.accountId)
+  conditions.compare('key.head >=', headStart)
+  if (headStart !== undefined) conditions.compare('key.head <', `${headStart}\uFFFF`)
   if (nameContains !== undefined)
-    where.push(`LOWER(key.name) LIKE ${place(containsPattern(nameContains))} ESCAPE '!'`)
-  if (state === 'revoked') where.push('revoked_at_ms IS NOT NULL')
+    conditions.add(
+      `LOWER(key.name) LIKE ${conditions.place(containsPattern(nameContains))} ESCAPE '!'`,
+    )
+  if (state === 'revoked') conditions.add('revoked_at_ms IS NOT NULL')
+  else if (state !== undefined) conditions.add('revoked_at_ms IS NULL')
   if (state === 'active')
-    where.push(`revoked_at_ms IS NULL AND COALESCE(expires_at_ms > ${place(nowMs)}, TRUE)`)
-  if (state === 'expired') where.push(`revoked_at_ms IS NULL AND expires_at_ms <= ${place(nowMs)}`)
-  return where
+    conditions.add(`COALESCE(expires_at_ms > ${conditions.place(nowMs)}, TRUE)`)
+  if (state === 'expired') conditions.compare('expires_at_ms <=', nowMs)
+  return conditions
 }

@@ -173,9 +173,7 @@ export async function listAccounts(
   const conditions = filtersOf(question)
   const columns = sortColumns[sort]
   const source = sort === 'spend' ? spendSource(question.spendPeriod, conditions) : 'account'
-  const isBehind = order === 'asc' ? '>' : '<'
-  if (after !== undefined)
-    conditions.add(`(${columns.join(', ')}) ${isBehind} (${conditions.placesOf(after)})`)
+  conditions.follow(columns, after, order)
   const rows = await database.query(
     `SELECT * FROM ${source} WHERE ${conditions.text}
       ORDER BY ${columns.map((column) => `${column} ${order}`).join(', ')}

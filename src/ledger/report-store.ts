@@ -61,8 +61,7 @@ export async function readReportLines(
       ? keptColumn(reportDimensions[dimension], conditions.placesOf(kept.values))
       : reportDimensions[dimension],
   )
-  if (after !== undefined)
-    conditions.add(`(${columns.join(', ')}) > (${conditions.placesOf(after)})`)
+  conditions.follow(columns, after)
   const order = columns.map((_, index) => index + 1).join(', ')
   const { table, summed } = sourceOf(by, { conditions: conditions.text, parts })
   const keys = columns.map((column, index) => `${column} AS key_${index}, `).join('')

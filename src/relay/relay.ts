@@ -15,9 +15,8 @@ import type { Channel, Snapshot, Vendor } from '../channels/channel.ts'
 import type { ForwardedOperation, Operation, StoredOperation } from '../formats/format.ts'
 import { chatCompletions } from '../formats/chat/index.ts'
 import { canonicalPath, findOperation, formatOf } from '../formats/registry.ts'
-import { dropRest, type IncomingRequest } from '../http/server/request.ts'
+import { dropRest } from '../http/server/request.ts'
 import { sendReply } from '../http/server/reply.ts'
-import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Found, Target } from '../http/server/router.ts'
 import { admissionOf } from './admit.ts'
 import type { Answered } from './answered.ts'
@@ -42,11 +41,10 @@ import { beginTrace } from './trace-facts.ts'
 import { pathRefusal } from './unknown-path.ts'
 
 /** A request whose path begins with a vendor's prefix. */
-export interface VendorRequest {
-  readonly request: IncomingRequest
-  readonly response: ResponseWriter
-  readonly snapshot: Snapshot
-  readonly vendor: Vendor
+export interface VendorRequest extends Pick<
+  Incoming,
+  'request' | 'response' | 'snapshot' | 'vendor'
+> {
   /** Path behind the prefix, and the raw query. */
   readonly target: Target
   /** The gateway is shutting down and accepts nothing new. */

@@ -24,6 +24,16 @@ export class Conditions {
     if (value !== undefined) this.add(`${left} ${this.place(value)}`)
   }
 
+  /** Only rows behind the one with these values in the columns, in this order; all where there is none. */
+  follow(
+    columns: readonly string[],
+    values: readonly SqlValue[] | undefined,
+    order: 'asc' | 'desc' = 'asc',
+  ): void {
+    const sign = order === 'asc' ? '>' : '<'
+    if (values !== undefined) this.add(`(${columns.join(', ')}) ${sign} (${this.placesOf(values)})`)
+  }
+
   /** All conditions; true without any. */
   get text(): string {
     return this.#texts.length === 0 ? '1 = 1' : this.#texts.join(' AND ')

@@ -86,8 +86,8 @@ export async function listChanges(
   { channel, before, countMax }: ChangeQuery,
 ): Promise<readonly ListedChange[]> {
   const conditions = new Conditions()
-  if (before !== undefined)
-    conditions.add(`(at_ms, sequence) < (${conditions.placesOf([before.atMs, before.sequence])})`)
+  const place = before && [before.atMs, before.sequence]
+  conditions.follow(['at_ms', 'sequence'], place, 'desc')
   conditions.compare('channel =', channel)
   const rows = await queryable.query(
     `SELECT * FROM channel_change WHERE ${conditions.text}
