@@ -2,6 +2,7 @@
  * The two operations that list models. Formats differ only in how they show a model and a list. The relay
  * decides which models a key may see.
  */
+import { fault } from './fields.ts'
 import type { ListedModel, ModelsOperation, RequestFault } from './format.ts'
 
 export function modelsOperations<Shown>(
@@ -71,10 +72,6 @@ export function pageOf<Shown extends { readonly id: string }>(
   }
   const end = place + 1 + length
   return { data: data.slice(place + 1, end), hasMore: end < data.length }
-}
-
-function fault(message: string): RequestFault {
-  return { kind: 'fault', message }
 }
 
 export function toJson(value: unknown): Buffer {

@@ -8,6 +8,7 @@
  *     open ── settle ──▶ settled     a charge is booked, be it zero, the rest is free again
  *       └──── expire ──▶ expired     its node died or never got the answer; nothing is charged
  */
+import { GatewayError } from '../base/errors.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
 import type { Picos } from '../base/money.ts'
 import type { Ending } from '../metering/settlement.ts'
@@ -258,4 +259,8 @@ export function tighterOf(
 ): Headroom | undefined {
   if (account === undefined || key === undefined) return account ?? key
   return key.rpmRemaining < account.rpmRemaining ? key : account
+}
+
+export function closedError(): GatewayError {
+  return new GatewayError('ledger.unavailable', 'The ledger is closed.')
 }

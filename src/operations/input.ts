@@ -14,6 +14,12 @@ export const amountUsdMax = formatUsd(balanceMax)
 
 const ids = /^(acc|key)_/
 
+/** A value that a list is searched for. */
+export const searchWord = z
+  .string('must be text')
+  .min(1, 'must not be empty')
+  .max(256, 'is too long')
+
 /** No control or format characters, no line breaks: a name is shown in logs, tables and pages. */
 const printable = /^[^\p{C}\p{Zl}\p{Zp}]+$/u
 

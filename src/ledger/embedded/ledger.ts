@@ -6,20 +6,20 @@
  *     const ledger = await createEmbeddedLedger({ path, clock, onFatal, onFault })
  */
 import type { Clock } from '../../base/clock.ts'
-import { GatewayError } from '../../base/errors.ts'
 import type { Picos } from '../../base/money.ts'
 import { openError } from '../../storage/open-error.ts'
-import type {
-  CountRequest,
-  ExchangeRecord,
-  Headroom,
-  HeadroomQuestion,
-  Hold,
-  HoldRefusal,
-  HoldRequest,
-  Ledger,
-  UsageSummary,
-  UsagePeriod,
+import {
+  closedError,
+  type CountRequest,
+  type ExchangeRecord,
+  type Headroom,
+  type HeadroomQuestion,
+  type Hold,
+  type HoldRefusal,
+  type HoldRequest,
+  type Ledger,
+  type UsageSummary,
+  type UsagePeriod,
 } from '../ledger.ts'
 import { SettlementQueue, type EngineOptions, type Settlement } from '../settlement-queue.ts'
 import { Admission } from './admission.ts'
@@ -250,7 +250,3 @@ function tokensOf({ usage }: ExchangeRecord): number {
 }
 
 const unavailable: HoldRefusal = { kind: 'unavailable' }
-
-function closedError(): GatewayError {
-  return new GatewayError('ledger.unavailable', 'The ledger is closed.')
-}

@@ -5,12 +5,12 @@
  *
  *     const ledger = await openPostgresLedger({ pool, lease, database, clock, … })
  */
-import { GatewayError } from '../../base/errors.ts'
 import { addPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Database } from '../../storage/database.ts'
 import type { HoldLease } from '../../storage/membership.ts'
 import type { PostgresPool } from '../../storage/postgres/pool.ts'
 import {
+  closedError,
   tighterOf,
   type CountRequest,
   type ExchangeRecord,
@@ -358,8 +358,4 @@ const noDecision: Decision = {
   verdict: { kind: 'unavailable' },
   window: undefined,
   keyWindow: undefined,
-}
-
-function closedError(): GatewayError {
-  return new GatewayError('ledger.unavailable', 'The ledger is closed.')
 }

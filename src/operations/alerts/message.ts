@@ -3,6 +3,7 @@
  * every attempt sends the same bytes.
  */
 import { createHmac } from 'node:crypto'
+import { timeText } from '../operation.ts'
 import type { Finding, Notice } from './alert-kind.ts'
 import type { Message } from './delivery-store.ts'
 
@@ -16,7 +17,7 @@ export function webhookBody({ id, notice, region }: MessageContent): string {
   const { condition, event } = notice
   return JSON.stringify({
     type: notice.type,
-    timestamp: timeOf(notice.atMs),
+    timestamp: timeText(notice.atMs),
     data: {
       message_id: id,
       region,
@@ -29,8 +30,8 @@ export function webhookBody({ id, notice, region }: MessageContent): string {
       text: condition.text,
       facts: condition.facts,
       includes: notice.includes,
-      fired_at: timeOf(notice.firedAtMs),
-      resolved_at: event === 'resolved' ? timeOf(notice.atMs) : null,
+      fired_at: timeText(notice.firedAtMs),
+      resolved_at: event === 'resolved' ? timeText(notice.atMs) : null,
     },
   })
 }
@@ -84,8 +85,8 @@ export function emailOf({ notice, region }: MessageContent): Email {
     ...textsOf(notice).flatMap((text) => ['', text]),
     '',
     ...Object.entries(condition.facts).map(([name, value]) => `  ${name}: ${factText(value)}`),
-    `  since: ${timeOf(firedAtMs)}`,
-    ...(event === 'resolved' ? [`  until: ${timeOf(atMs)}`] : []),
+    `  since: ${timeText(firedAtMs)}`,
+    ...(event === 'resolved' ? [`  until: ${timeText(atMs)}`] : []),
   ]
   return { subject: `[Turnpike ${region}] ${title}`, text: `${lines.join('\n')}\n` }
 }
@@ -94,7 +95,7 @@ export function emailOf({ notice, region }: MessageContent): Email {
 export function holderEmailOf({ notice }: MessageContent): Email {
   const title = titleOf(notice)
   const text = notice.event === 'resolved' ? 'This is over.' : holderText(notice.condition)
-  return { subject: title, text: `${title}\n\n${text}\n\nSince: ${timeOf(notice.firedAtMs)}\n` }
+  return { subject: title, text: `${title}\n\n${text}\n\nSince: ${timeText(notice.firedAtMs)}\n` }
 }
 
 function holderText({ kind, facts }: Finding): string {
@@ -134,8 +135,4 @@ function markOf({ event, severity }: Notice): string {
 
 function titleOf({ event, type, condition: { title } }: Notice): string {
   return event === 'firing' || type === 'channel.back' ? title : `Resolved: ${title}`
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString()
 }

@@ -12,7 +12,7 @@ import {
 } from '../../ledger/exchange-store.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import { moment, pageForm, usd, usdShown, type Answer } from '../answer-forms.ts'
-import { fromTime, untilTime } from '../input.ts'
+import { fromTime, untilTime, searchWord } from '../input.ts'
 import { invalidField, notFound, timeText } from '../operation.ts'
 import { cursorText, pageFields, pageOf } from '../paging.ts'
 import { reasonForClient } from '../requests/explain-vendor-error.ts'
@@ -41,14 +41,12 @@ const notFree =
   'It is charged: requests that you left before the first byte, or whose answer was empty, are free only ' +
   'while their likely costs within 24 hours stay within 0.50 USD, or 2 % of your charges if that is more.'
 
-const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
-
 /** Rows that one question may read, so that a filter with few hits does not keep the store busy. */
 const searchRowsMax = 10_000
 
 const requestsInput = z.strictObject({
-  key: word.optional(),
-  model: word.optional(),
+  key: searchWord.optional(),
+  model: searchWord.optional(),
   outcome: z.enum(endings, `must be one of ${endings.join(', ')}`).optional(),
   from: fromTime.optional(),
   to: untilTime.optional(),

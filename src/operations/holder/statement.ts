@@ -4,10 +4,11 @@
  * the store from cleaning up.
  */
 import { z } from 'zod'
+import type { WriteText } from '../endpoint.ts'
 import { fromTime, untilTime } from '../input.ts'
 import { operation, type OperationContext } from '../operation.ts'
 import { openStatement, writeOpened } from '../reports/statement.ts'
-import { holderSink, statementFormat, type WriteText } from '../reports/statement-text.ts'
+import { holderSink, statementFormat } from '../reports/statement-text.ts'
 import { getHolder } from './holder-read.ts'
 
 const statementInput = z.strictObject({

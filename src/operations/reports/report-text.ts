@@ -5,11 +5,9 @@
 import { z } from 'zod'
 import { csvRow } from '../../base/csv.ts'
 import type { ReportDimension } from '../../ledger/report-store.ts'
+import type { WriteText } from '../endpoint.ts'
 import { operation } from '../operation.ts'
 import { sumFields, readReportPage, reportFields, type ReportRow } from './report.ts'
-
-/** Writes a piece of text; resolves when more may follow. */
-type WriteText = (text: string) => Promise<void> | void
 
 const noPages = z.never('belongs to JSON: CSV has no pages').optional()
 

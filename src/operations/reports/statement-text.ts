@@ -1,12 +1,10 @@
 /** An account's statement as text for programs: CSV, or one JSON document, written while it is read. */
 import { z } from 'zod'
 import { csvRow, type CsvCell } from '../../base/csv.ts'
+import type { WriteText } from '../endpoint.ts'
 import { operation } from '../operation.ts'
 import { readStatement, statementFields, type StatementSink } from './statement.ts'
 import type { StatementEnd, StatementHead, StatementLine } from './statement-form.ts'
-
-/** Writes a piece of text; resolves when more may follow. */
-export type WriteText = (text: string) => Promise<void> | void
 
 export const statementFormat = z.enum(['json', 'csv'], 'must be json or csv').default('json')
 

@@ -11,7 +11,7 @@ import { findExchange, findRefund, listExchanges } from '../../ledger/exchange-s
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { pageForm } from '../answer-forms.ts'
-import { accountReference, fromTime, untilTime } from '../input.ts'
+import { accountReference, fromTime, untilTime, searchWord } from '../input.ts'
 import { invalidField, notFound, operation, timeText } from '../operation.ts'
 import { pageFields, pageOf } from '../paging.ts'
 import { requestForm, requestInFullForm, viewInFull, viewRequest } from './view.ts'
@@ -34,13 +34,11 @@ const statusRange = z
     ],
   })
 
-const name = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
-
 const requestsInput = z.strictObject({
   account: accountReference.optional(),
-  key: name.optional().describe('Id of the key.'),
-  model: name.optional().describe('Model as requested.'),
-  channel: name.optional().describe('Channel whose answer the client got.'),
+  key: searchWord.optional().describe('Id of the key.'),
+  model: searchWord.optional().describe('Model as requested.'),
+  channel: searchWord.optional().describe('Channel whose answer the client got.'),
   status: statusRange.optional().describe('Status such as 402, or 4xx.'),
   code: z
     .enum(errorCodes, 'must be a code of docs/errors.md')
@@ -92,7 +90,7 @@ async function findOwner(
 }
 
 const requestInput = z.strictObject({
-  request: name.describe("Its x-turnpike-request-id, or the vendor's own id."),
+  request: searchWord.describe("Its x-turnpike-request-id, or the vendor's own id."),
 })
 
 /** Shows one request, by the gateway's id or the vendor's. */

@@ -6,11 +6,10 @@ import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { actionForm, listActions, type ActionView } from '../actions.ts'
 import { pageForm } from '../answer-forms.ts'
-import { accountReference, fromTime, untilTime } from '../input.ts'
+import { accountReference, fromTime, untilTime, searchWord } from '../input.ts'
 import { operation } from '../operation.ts'
 import { pageFields, pageOf, readSequence } from '../paging.ts'
 
-const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
 const actionWord = /^[a-z_-]{1,40}(\.[a-z_-]{1,40})?$/
 
 const actionsInput = z.strictObject({
@@ -22,10 +21,10 @@ const actionsInput = z.strictObject({
     .regex(actionWord, 'must be an action such as key.revoke, or an area such as key')
     .optional()
     .describe('Only this action, such as `key.revoke`, or its area, such as `key`.'),
-  actor: word
+  actor: searchWord
     .optional()
     .describe('Only by this admin token (name or id), or by such as `cli:LOGIN`.'),
-  subject: word.optional().describe('Only on this: the id or name of the changed thing.'),
+  subject: searchWord.optional().describe('Only on this: the id or name of the changed thing.'),
   from: fromTime.optional(),
   to: untilTime.optional(),
   ...pageFields,
