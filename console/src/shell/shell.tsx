@@ -1,7 +1,17 @@
 /** The frame around all pages of the console: navigation, age of the data, the person's menu. */
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
-import { LogOut, Menu as MenuIcon, Monitor, Moon, ShieldOff, Sun, UserRound, X } from 'lucide-react'
+import {
+  Keyboard,
+  LogOut,
+  Menu as MenuIcon,
+  Monitor,
+  Moon,
+  ShieldOff,
+  Sun,
+  UserRound,
+  X,
+} from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
 import { connectLive, useLive } from '../api/live.ts'
 import { sessionQuery, signOut } from '../api/session.ts'
@@ -11,6 +21,8 @@ import { Menu } from '../ui/menu.tsx'
 import { Loading } from '../ui/states.tsx'
 import { chooseTheme, themes, useTheme, type Theme } from '../ui/theme.ts'
 import { useNow } from '../ui/values.tsx'
+import { PaletteButton, ShortcutLayer } from './palette/shortcut-layer.tsx'
+import { openLayer } from './palette/shortcuts.ts'
 import { sections } from './sections.ts'
 import icon from '../icon.svg'
 import '../ui/card.css'
@@ -35,6 +47,7 @@ export function Shell() {
           {isOpen ? <X aria-hidden /> : <MenuIcon aria-hidden />}
         </IconButton>
         <Brand />
+        <PaletteButton look="icon" />
       </header>
       <aside
         id="navigation"
@@ -42,12 +55,14 @@ export function Shell() {
         className={isOpen ? 'sidebar sidebar-open' : 'sidebar'}
       >
         <Brand />
+        <PaletteButton look="wide" />
         <Navigation onChoose={() => setIsOpen(false)} />
         <footer className="sidebar-foot">
           <LiveBadge />
           <PersonMenu />
         </footer>
       </aside>
+      <ShortcutLayer />
       <main id="content" className="content" tabIndex={-1}>
         <LostNotice />
         <Suspense fallback={<Loading rows={8} />}>
@@ -163,6 +178,14 @@ function PersonMenu() {
       }
       items={[
         ...themeItems,
+        {
+          text: (
+            <>
+              <Keyboard aria-hidden /> Keyboard shortcuts
+            </>
+          ),
+          onSelect: () => openLayer('help'),
+        },
         {
           text: (
             <>

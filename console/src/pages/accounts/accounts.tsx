@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useMay } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -20,10 +20,15 @@ import { standingOf } from './state.tsx'
 import './accounts.css'
 
 export function Accounts() {
-  const search = useSearch({ from: '/shell/accounts' })
+  const { new: isAsked, ...search } = useSearch({ from: '/shell/accounts' })
   const navigate = useNavigate({ from: '/accounts' })
   const mayChange = useMay('operator')
   const [isCreating, setIsCreating] = useState(false)
+  useEffect(() => {
+    if (isAsked !== true) return
+    if (mayChange) setIsCreating(true)
+    void navigate({ search: ({ new: _asked, ...others }) => others, replace: true })
+  }, [isAsked, mayChange, navigate])
   const change = (changes: Partial<Record<keyof ListSearch, string | undefined>>): void =>
     void navigate({ search: readListSearch({ ...search, ...changes }), replace: true })
   return (

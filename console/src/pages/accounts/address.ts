@@ -14,6 +14,8 @@ export interface ListSearch {
   readonly status?: Shown
   readonly sort?: (typeof sortWords)[number]
   readonly order?: 'asc' | 'desc'
+  /** Opens the form of a new account once. */
+  readonly new?: true
 }
 
 export function readListSearch(search: Record<string, unknown>): ListSearch {
@@ -22,6 +24,7 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
     status: choiceIn(search, 'status', shownWords),
     sort: choiceIn(search, 'sort', sortWords),
     order: choiceIn(search, 'order', ['asc', 'desc']),
+    new: search['new'] === true ? true : undefined,
   })
 }
 

@@ -1,8 +1,8 @@
 /** The state of the list of requests in its address. */
 import { choiceIn, compact, textIn } from '../../search.ts'
 
-/** Periods that end now. */
-const lastWords = ['15m', '1h', '24h', '7d'] as const
+/** Periods that end now, and the day before in the reader's zone. */
+const lastWords = ['15m', '1h', '24h', 'yesterday', '7d'] as const
 export type LastWord = (typeof lastWords)[number]
 
 export interface ListSearch {

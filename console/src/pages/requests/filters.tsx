@@ -111,6 +111,7 @@ const periods = [
   ['15m', 'Last 15 minutes'],
   ['1h', 'Last hour'],
   ['24h', 'Last 24 hours'],
+  ['yesterday', 'Yesterday'],
   ['7d', 'Last 7 days'],
   ['between', 'Between…'],
 ] as const

@@ -8,7 +8,7 @@ type ListQuery = NonNullable<paths['/admin/v1/requests']['get']['parameters']['q
 type Code = NonNullable<ListQuery['code']>
 
 const pageSize = 50
-const lastMs: Readonly<Record<LastWord, number>> = {
+const lastMs: Readonly<Record<Exclude<LastWord, 'yesterday'>, number>> = {
   '15m': 900_000,
   '1h': 3_600_000,
   '24h': 86_400_000,
@@ -20,11 +20,19 @@ function isCode(text: string): text is Code {
   return /^[a-z]+\.[a-z_]+$/.test(text)
 }
 
+function periodOf(last: LastWord): { readonly from: string; readonly to?: string } {
+  const now = new Date()
+  if (last !== 'yesterday') return { from: new Date(now.getTime() - lastMs[last]).toISOString() }
+  const midnight = (daysAgo: number): string =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).toISOString()
+  return { from: midnight(1), to: midnight(0) }
+}
+
 function queryOf({ last, code, ...filter }: ListSearch): ListQuery {
   return {
     ...filter,
     ...(code !== undefined && isCode(code) && { code }),
-    ...(last !== undefined && { from: new Date(Date.now() - lastMs[last]).toISOString() }),
+    ...(last !== undefined && periodOf(last)),
   }
 }
 

@@ -1,0 +1,139 @@
+/**
+ * The entries of the palette: pages, actions, and what the gateway finds. Pure: what opens an entry is its
+ * link. The best fit comes first: a whole name, then a beginning, then a part.
+ */
+import type { LinkProps } from '@tanstack/react-router'
+import type { paths } from '../../api/schema.ts'
+import type { Role } from '../../api/session.ts'
+import { sections } from '../sections.ts'
+
+type SearchAnswer =
+  paths['/admin/v1/search']['post']['responses']['200']['content']['application/json']
+export type Hit = SearchAnswer['items'][number]
+
+export type EntryKind = Hit['kind'] | 'page' | 'action'
+
+export interface Entry {
+  /** Unique in the palette. */
+  readonly id: string
+  readonly kind: EntryKind
+  readonly name: string
+  /** Beside the name. */
+  readonly detail: string
+  readonly link: Pick<LinkProps, 'to' | 'params' | 'search'>
+}
+
+const pages: readonly Entry[] = sections.map(({ to, name, letter }) => ({
+  id: `page ${name}`,
+  kind: 'page',
+  name,
+  detail: `g ${letter}`,
+  link: { to },
+}))
+
+interface Action extends Pick<Entry, 'name' | 'link'> {
+  /** The least role that may do it. */
+  readonly role: Role
+}
+
+const actions: readonly Action[] = [
+  { name: 'New account', role: 'operator', link: { to: '/accounts', search: { new: true } } },
+  { name: 'Apply catalogue', role: 'owner', link: { to: '/models', search: { tab: 'catalogue' } } },
+  { name: 'Import prices', role: 'owner', link: { to: '/models', search: { tab: 'import' } } },
+  { name: 'Revoke a leaked key', role: 'operator', link: { to: '/keys', search: {} } },
+  {
+    name: 'Failed requests of yesterday',
+    role: 'viewer',
+    link: { to: '/requests', search: { last: 'yesterday', status: '5xx' } },
+  },
+  {
+    name: 'Accounts with low balance',
+    role: 'viewer',
+    link: { to: '/accounts', search: { status: 'low' } },
+  },
+  {
+    name: 'Channels in trouble',
+    role: 'viewer',
+    link: { to: '/channels', search: { state: 'trouble' } },
+  },
+  {
+    name: 'Where alerts are sent',
+    role: 'viewer',
+    link: { to: '/alerts', search: { tab: 'targets' } },
+  },
+  { name: 'Who changed what', role: 'viewer', link: { to: '/audit', search: { tab: 'actions' } } },
+  { name: 'Backups', role: 'owner', link: { to: '/settings', search: { tab: 'backups' } } },
+  {
+    name: 'Admin tokens and sessions',
+    role: 'viewer',
+    link: { to: '/settings', search: { tab: 'access' } },
+  },
+  {
+    name: 'Run the doctor',
+    role: 'operator',
+    link: { to: '/settings', search: { tab: 'doctor' } },
+  },
+]
+
+/** Pages and actions that fit a text; all of them without one. */
+export function fittingEntries(text: string, may: (role: Role) => boolean): readonly Entry[] {
+  const all = [
+    ...pages,
+    ...actions
+      .filter(({ role }) => may(role))
+      .map(({ name, link }): Entry => ({
+        id: `action ${name}`,
+        kind: 'action',
+        name,
+        link,
+        detail: '',
+      })),
+  ]
+  if (text === '') return all
+  return all
+    .map((entry) => ({ entry, place: placeIn(entry.name, text) }))
+    .filter(({ place }) => place !== -1)
+    .sort((left, right) => Math.min(left.place, 1) - Math.min(right.place, 1))
+    .map(({ entry }) => entry)
+}
+
+function placeIn(name: string, text: string): number {
+  return name.toLowerCase().indexOf(text.toLowerCase())
+}
+
+/** Pages and actions that begin with the text, what was found, then other pages and actions. */
+export function mergeEntries(
+  text: string,
+  own: readonly Entry[],
+  found: readonly Entry[],
+): readonly Entry[] {
+  const begins = own.filter(({ name }) => placeIn(name, text) === 0)
+  return [...begins, ...found, ...own.filter((entry) => !begins.includes(entry))]
+}
+
+export function entryOfHit({ kind, id, name, account_name: account, detail, state }: Hit): Entry {
+  const known: readonly (string | null)[] = [null, name, 'active']
+  const parts = [kind, ...[account, detail, state].filter((part) => !known.includes(part))]
+  return {
+    id: `${kind} ${id}`,
+    kind,
+    name,
+    detail: parts.join(' · '),
+    link: linkOf(kind, id),
+  }
+}
+
+function linkOf(kind: Hit['kind'], id: string): Entry['link'] {
+  switch (kind) {
+    case 'account':
+      return { to: '/accounts/$account', params: { account: id } }
+    case 'key':
+      return { to: '/keys', search: { key: id } }
+    case 'request':
+      return { to: '/requests/$request', params: { request: id } }
+    case 'channel':
+      return { to: '/channels/$channel', params: { channel: id } }
+    case 'model':
+      return { to: '/models', search: { tab: 'prices', model: id } }
+  }
+}
