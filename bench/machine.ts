@@ -47,7 +47,8 @@ export function chooseCores(): Cores {
   return { proxy, load }
 }
 
-const openFilesReserve = 400
+/** More than Turnpike keeps for its store, its logs and `/health`. */
+const openFilesReserve = 1_000
 
 /** The streams that one process can relay within its limit of open files, with two sockets for each. */
 export function streamsMax(): number {

@@ -61,7 +61,7 @@ export async function measureIdle(
   return { idle, money }
 }
 
-/** Returns the target's memory while the streams run; NaN if it has no such streams. */
+/** Returns the target's memory while the streams run; NaN if it has no such streams, or not all of them. */
 async function runIdleStreams(
   program: LoadProgram,
   target: Target,
@@ -82,24 +82,24 @@ async function runIdleStreams(
     isCutShort: true,
   })
   const limit = performance.now() + openingLimitMs
-  for (;;) {
-    const { begun, failure } = await program({ kind: 'mark' })
-    if (begun === streams) break
-    if (performance.now() > limit)
-      throw new Error(`${target.title}: ${begun} of ${streams} streams began; ${failure}`)
+  let begun = 0
+  while (begun < streams && performance.now() < limit) {
     await delay(pollMs)
+    ;({ begun } = await program({ kind: 'mark' }))
   }
   await delay(holdMs)
   const runningBytes = readBytes(target)
   const { client, vendor, failure } = await program({ kind: 'end' })
-  if (client.complete < streams)
-    throw new Error(`${target.title}: of ${streams} streams ${client.complete} ended; ${failure}`)
   target.books?.served.add(streamModels.messages, {
     complete: client.complete,
     answered: vendor.answered,
     outputTokens: vendor.outputTokens,
   })
-  return runningBytes
+  if (client.complete >= streams) return runningBytes
+  // The figures of the other loads are worth keeping.
+  const ended = `${begun} of ${streams} streams began and ${client.complete} ended`
+  console.error(`bench: ${target.title}: ${ended}; ${failure}`)
+  return Number.NaN
 }
 
 function readBytes(target: Target): number {
