@@ -87,9 +87,23 @@ export function demoCatalogue(url: string) {
   }
 }
 
-/** Returns the same as the text of a catalogue file. */
+/** What the operator of the demo pays on a channel, as a part of the list price. */
+const costFactors: Readonly<Record<DemoChannel, number>> = {
+  'alpha-main': 0.7,
+  'alpha-reserve': 0.85,
+  'beta-main': 0.75,
+  'beta-reserve': 0.9,
+}
+
+/** Returns the text of a catalogue file, with cost prices: the first start shows a margin. */
 export function demoCatalogueText(url: string): string {
   const heading =
     '# Demo catalogue: every channel leads to the simulated vendors of `turnpike sandbox`.\n'
-  return heading + stringify(demoCatalogue(url), { aliasDuplicateObjects: false })
+  const { channels, ...others } = demoCatalogue(url)
+  const priced = Object.entries(costFactors).map(([name, factor]) => [
+    name,
+    { ...channels[name as DemoChannel], cost: { factor } },
+  ])
+  const catalogue = { ...others, channels: Object.fromEntries(priced) as object }
+  return heading + stringify(catalogue, { aliasDuplicateObjects: false })
 }

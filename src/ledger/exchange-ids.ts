@@ -72,24 +72,28 @@ export async function readNearbyCharges(
 }
 
 /** Sums the charges of a period from the entries; negative. */
-export async function sumCharges(snapshot: Queryable, period: AccountPeriod): Promise<Picos> {
-  return (await sumEntries(snapshot, period, await findIds(snapshot, period))).sum
+export async function sumCharges(
+  snapshot: Queryable,
+  period: AccountPeriod,
+): Promise<{ readonly sum: Picos; readonly count: number }> {
+  return sumEntries(snapshot, period, await findIds(snapshot, period))
 }
 
 async function sumEntries(
   snapshot: Queryable,
   { accountId, fromMs, toMs }: AccountPeriod,
   { after, before }: IdRange,
-): Promise<{ readonly sum: Picos; readonly lastSequence: number }> {
+): Promise<{ readonly sum: Picos; readonly count: number; readonly lastSequence: number }> {
   const [row] = await snapshot.query(
-    `SELECT ${sumOf('amount_picos')}, COALESCE(MAX(sequence), 0) AS last FROM entry
+    `SELECT ${sumOf('amount_picos')}, COUNT(*) AS charges, COALESCE(MAX(sequence), 0) AS last
+       FROM entry
       WHERE account_id = $1 AND kind = 'charge' AND reference > $2 AND reference < $3
         AND created_at_ms >= $4 AND created_at_ms < $5`,
     [accountId, after, before, fromMs, toMs],
   )
   return row === undefined
-    ? { sum: zeroPicos, lastSequence: 0 }
-    : { sum: readSum(row), lastSequence: Number(row['last']) }
+    ? { sum: zeroPicos, count: 0, lastSequence: 0 }
+    : { sum: readSum(row), count: Number(row['charges']), lastSequence: Number(row['last']) }
 }
 
 /** Sums are by UTC day. */

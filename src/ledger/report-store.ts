@@ -125,7 +125,7 @@ function conditionsOf({ fromDay, toDay, only }: Rows): Conditions {
 const ranks = {
   revenue: 'revenue_picos * 1.0',
   requests: 'requests',
-  tokens: 'input_tokens + output_tokens + cache_read_tokens + cache_write_tokens',
+  tokens: 'prompt_tokens + output_tokens',
 } as const
 
 export type ReportRank = keyof typeof ranks

@@ -197,13 +197,73 @@ export async function readOpeningBalance(
     utcDay(dayStartMs),
   )
   const thatDay = { accountId, fromMs: dayStartMs, toMs: fromMs }
-  const chargedThatDay = fromMs === dayStartMs ? zeroPicos : await sumCharges(snapshot, thatDay)
+  const chargedThatDay =
+    fromMs === dayStartMs ? zeroPicos : (await sumCharges(snapshot, thatDay)).sum
   const booked = await sum(
     `SELECT ${sumOf('amount_picos')} FROM entry
       WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms < $2`,
     fromMs,
   )
   return addPicos(subtractPicos(booked, chargedBefore), chargedThatDay)
+}
+
+/** What was booked in a period. */
+export interface BookedSums {
+  /** Charged ones. */
+  readonly requests: number
+  /** A positive amount. */
+  readonly chargedPicos: Picos
+  readonly creditedPicos: Picos
+  readonly refundedPicos: Picos
+  /** Corrections by operators; may be negative. */
+  readonly adjustedPicos: Picos
+}
+
+/** Sums a period however many charges it has: whole days from the sums, the rest from the entries. */
+export async function readBookedSums(
+  snapshot: Queryable,
+  { accountId, fromMs, toMs }: AccountPeriod,
+): Promise<BookedSums> {
+  const firstDayMs = Math.ceil(fromMs / dayMs) * dayMs
+  const lastDayMs = Math.floor(toMs / dayMs) * dayMs
+  const edges =
+    firstDayMs > lastDayMs
+      ? [[fromMs, toMs]]
+      : [
+          [fromMs, firstDayMs],
+          [lastDayMs, toMs],
+        ]
+  const charged = { requests: 0, picos: zeroPicos }
+  for (const [edgeFromMs = 0, edgeToMs = 0] of edges) {
+    if (edgeFromMs >= edgeToMs) continue
+    const edge = { accountId, fromMs: edgeFromMs, toMs: edgeToMs }
+    const { count, sum } = await sumCharges(snapshot, edge)
+    charged.requests += count
+    charged.picos = subtractPicos(charged.picos, sum)
+  }
+  const [days] = await snapshot.query(
+    `SELECT ${sumOf('revenue_picos')}, CAST(COALESCE(SUM(charged_requests), 0) AS BIGINT) AS requests
+       FROM report_day WHERE account_id = $1 AND day >= $2 AND day < $3`,
+    [accountId, utcDay(firstDayMs), utcDay(lastDayMs)],
+  )
+  if (days !== undefined) {
+    charged.requests += Number(days['requests'])
+    charged.picos = addPicos(charged.picos, readSum(days))
+  }
+  const booked = await snapshot.query(
+    `SELECT kind, ${sumOf('amount_picos')} FROM entry
+      WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms >= $2 AND created_at_ms < $3
+      GROUP BY kind`,
+    [accountId, fromMs, toMs],
+  )
+  const byKind = new Map(booked.map((row) => [row['kind'], readSum(row)]))
+  return {
+    requests: charged.requests,
+    chargedPicos: charged.picos,
+    creditedPicos: byKind.get('credit') ?? zeroPicos,
+    refundedPicos: byKind.get('refund') ?? zeroPicos,
+    adjustedPicos: byKind.get('adjustment') ?? zeroPicos,
+  }
 }
 
 /** Reads the balance of the account row. */

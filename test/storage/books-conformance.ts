@@ -7,7 +7,7 @@
 import { noCheck } from '../../src/operations/channels/run-check.ts'
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { formatUsd, picos } from '../../src/base/money.ts'
+import { formatUsd, parseUsd, picos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord, Hold } from '../../src/ledger/ledger.ts'
@@ -21,7 +21,13 @@ import {
   recordOf,
   type LedgerHarness,
 } from './ledger-harness.ts'
-import { applyCatalogue, reconcileChannel } from '../support/operations.ts'
+import {
+  applyCatalogue,
+  creditAccount,
+  reconcileChannel,
+  refundRequest,
+  statementFigures,
+} from '../support/operations.ts'
 
 const secondMs = 1_000
 const hourMs = 3_600 * secondMs
@@ -254,6 +260,23 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
       })
     })
 
+    it('have the figures of a statement for its whole period, however few lines are read', async () => {
+      for (const amountPicos of [1n, 2n]) await chargeNow(amountPicos)
+      for (const amount_usd of ['32', '-8'])
+        await creditAccount(context, { account: accountId, amount_usd, reference: amount_usd })
+      harness.clock.advance(dayMs)
+      await refundRequest(context, { request: await chargeNow(4n), amount_usd: usd(3n) })
+      const day = new Date(harness.clock.now()).toISOString().slice(0, 10)
+      const before = new Date(harness.clock.now() - dayMs).toISOString()
+      for (const period of [{}, { from: day }, { to: before }, { from: before, to: day }])
+        await agreesWithFigures(period)
+      const figures = await statementFigures(context, { account: accountId, from: day })
+      assert.deepEqual(
+        [figures.requests, figures.charged_usd, figures.refunds_usd, figures.credits_usd],
+        [1, usd(4n), usd(3n), '0'],
+      )
+    })
+
     it('have statements of their end only, with all that was booked since', async () => {
       const long = await begin()
       const charged: string[] = []
@@ -277,6 +300,31 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
       assert.deepEqual(await of(5), await of())
     })
 
+    /** The figures of a period are those of its whole statement. */
+    const agreesWithFigures = async (period: { from?: string; to?: string }): Promise<void> => {
+      const asked = { account: accountId, ...period }
+      const { head, lines, end: closing } = await readStatement(context, asked)
+      const figures = await statementFigures(context, asked)
+      const sumOf = (wanted: string): string =>
+        usd(
+          lines
+            .filter(({ kind }) => kind === wanted)
+            .reduce((sum, { amount }) => sum + (parseUsd(amount) ?? 0n), 0n),
+        )
+      assert.deepEqual(figures, {
+        account_id: accountId,
+        from: head.from,
+        to: head.to,
+        opening_balance_usd: head.opening_balance,
+        requests: closing.totals.requests,
+        charged_usd: closing.totals.charged,
+        refunds_usd: closing.totals.refunded,
+        credits_usd: sumOf('credit'),
+        adjustments_usd: sumOf('adjustment'),
+        closing_balance_usd: closing.closing_balance,
+      })
+    }
+
     describe('a clock that is set while an exchange runs', () => {
       /** The balance before, what was charged, and the balance after. */
       const statementOf = async (from: string, to: string): Promise<readonly unknown[]> => {
@@ -286,6 +334,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
           end: last,
         } = await readStatement(context, { account: accountId, from, to })
         const charges = lines.filter(({ kind }) => kind === 'charge')
+        await agreesWithFigures({ from, to })
         return [
           head.opening_balance,
           charges.map(({ reference }) => reference),

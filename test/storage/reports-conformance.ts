@@ -125,6 +125,7 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
           output_tokens: 40,
           cache_read_tokens: 10,
           cache_write_tokens: 0,
+          total_tokens: 70,
           cache_hit_rate: 0.333,
           revenue_usd: '0.00000000003',
           refunded_usd: '0',

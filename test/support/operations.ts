@@ -22,6 +22,7 @@ import * as refunds from '../../src/operations/requests/refunds.ts'
 import type { RunCheck } from '../../src/operations/channels/run-check.ts'
 import * as requests from '../../src/operations/requests/requests.ts'
 import * as searches from '../../src/operations/search/search.ts'
+import * as figures from '../../src/operations/reports/statement-figures.ts'
 import * as statement from '../../src/operations/reports/statement.ts'
 import * as usage from '../../src/operations/reports/usage.ts'
 import * as doctor from '../../src/operations/store/doctor.ts'
@@ -86,6 +87,7 @@ export const reconcileChannel = orThrow(reconcile.reconcileChannel)
 export const listRequests = orThrow(requests.listRequests)
 export const showRequest = orThrow(requests.showRequest)
 export const writeStatement = orThrow(statement.writeStatement)
+export const statementFigures = orThrow(figures.readStatementFigures)
 export const accountUsage = orThrow(usage.accountUsage)
 export const diagnose = withChecks(doctor.diagnose)
 export const copyStoreTo = orThrow(storeCopy.copyStoreTo)

@@ -135,7 +135,7 @@ function columnsOf(
     {
       name: 'Cost',
       isNumber: true,
-      cell: ({ cost }) => <Usd value={cost} />,
+      cell: ({ cost }) => <Usd value={cost} places={6} />,
       csv: ({ cost }) => cost,
     },
   ]

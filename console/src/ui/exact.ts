@@ -2,7 +2,7 @@
 const digits = 12
 
 /** Reads exact decimal text: 1.5 → 1500000000000. */
-function picosOf(usd: string): bigint {
+export function parsePicos(usd: string): bigint {
   const [, minus = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(usd) ?? []
   const size = BigInt(whole + fraction.padEnd(digits, '0'))
   return minus === '' ? size : -size
@@ -17,13 +17,13 @@ function usdOf(picos: bigint): string {
 }
 
 export function sumUsd(amounts: readonly string[]): string {
-  return usdOf(amounts.reduce((sum, amount) => sum + picosOf(amount), 0n))
+  return usdOf(amounts.reduce((sum, amount) => sum + parsePicos(amount), 0n))
 }
 
 export function subtractUsd(from: string, ...amounts: readonly string[]): string {
-  return usdOf(picosOf(from) - picosOf(sumUsd(amounts)))
+  return usdOf(parsePicos(from) - parsePicos(sumUsd(amounts)))
 }
 
 export function multiplyUsd(usd: string, factor: number): string {
-  return usdOf(picosOf(usd) * BigInt(factor))
+  return usdOf(parsePicos(usd) * BigInt(factor))
 }

@@ -1,4 +1,6 @@
 /** Numbers, amounts and times as text. Amounts stay decimal text: no binary number holds them. */
+import { parsePicos } from './exact.ts'
+
 const integer = new Intl.NumberFormat('en-US')
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 })
@@ -23,16 +25,25 @@ export function formatUsdExact(usd: string): string {
   return `${sign}$${group(whole)}.${fraction.padEnd(2, '0')}`
 }
 
+const picoDigits = 12
+
 /** Two decimals, or as many as show two digits that matter: 0.00001234 → $0.000012. Never nothing. */
 export function formatUsd(usd: string): string {
-  const { sign, whole, fraction } = partsOf(usd)
-  if (/^0*$/.test(whole) && /[1-9]/.test(fraction)) {
-    const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
-    if (zeros >= 1) return `${sign}$0.${fraction.slice(0, zeros + 2).padEnd(2, '0')}`
-  }
-  const cents = BigInt(whole + fraction.slice(0, 2).padEnd(2, '0'))
-  const rounded = (cents + (Number(fraction[2] ?? 0) >= 5 ? 1n : 0n)).toString().padStart(3, '0')
-  return `${sign}$${group(rounded.slice(0, -2))}.${rounded.slice(-2)}`
+  const picos = parsePicos(usd)
+  const length = (picos < 0n ? -picos : picos).toString().length
+  const zeros = picos === 0n ? 0 : Math.max(picoDigits - length, 0)
+  return formatUsdFixed(picos, Math.min(zeros === 0 ? 2 : zeros + 2, picoDigits))
+}
+
+/** Rounded to this many decimals. What rounds to nothing shows as less than the least: <$0.01. */
+export function formatUsdFixed(picos: bigint, places: number): string {
+  const size = picos < 0n ? -picos : picos
+  const unit = 10n ** BigInt(picoDigits - places)
+  const rounded = (size + unit / 2n) / unit
+  const sign = picos < 0n ? '−' : ''
+  if (rounded === 0n && size > 0n) return `${sign}<$${'0.'.padEnd(places + 1, '0')}1`
+  const digits = rounded.toString().padStart(places + 1, '0')
+  return `${sign}$${group(digits.slice(0, -places))}.${digits.slice(-places)}`
 }
 
 function partsOf(usd: string): { sign: string; whole: string; fraction: string } {

@@ -1,5 +1,6 @@
 /** Values in running text and tables: rounded to be read, exact in the tip (hover, focus or tap). */
 import { useEffect, useState } from 'react'
+import { parsePicos } from './exact.ts'
 import {
   formatAge,
   formatClock,
@@ -10,12 +11,20 @@ import {
   formatTimeFully,
   formatUsd,
   formatUsdExact,
+  formatUsdFixed,
 } from './format.ts'
 
+interface UsdProps {
+  readonly value: string | null
+  readonly signed?: boolean
+  /** Decimals, for a column whose points stand below each other; without it as many as matter. */
+  readonly places?: number
+}
+
 /** An amount as the API gives it: exact decimal text. */
-export function Usd({ value, signed = false }: { value: string | null; signed?: boolean }) {
+export function Usd({ value, signed = false, places }: UsdProps) {
   if (value === null) return <Missing why="Not known" />
-  const text = formatUsd(value)
+  const text = places === undefined ? formatUsd(value) : formatUsdFixed(parsePicos(value), places)
   const isGain = signed && !text.startsWith('−') && /[1-9]/.test(value)
   return (
     <data value={value} data-tip={`${formatUsdExact(value)} exactly`}>

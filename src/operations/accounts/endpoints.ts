@@ -2,6 +2,7 @@
 import { listAccounts, showAccount } from './account-list.ts'
 import { changeAccount, createAccount, creditAccount } from './accounts.ts'
 import { printStatement } from '../reports/statement-text.ts'
+import { readStatementFigures } from '../reports/statement-figures.ts'
 import { accountUsage } from '../reports/usage.ts'
 import { endpoints, rowOf, type StreamEndpoint } from '../endpoint.ts'
 import { statementForm } from '../reports/statement-form.ts'
@@ -20,6 +21,13 @@ export const accountEndpoints = endpoints('accounts', {
     repeats: 'money',
     status: 201,
     example: { name: 'new-customer', balance_usd: '25', rpm: 60 },
+  },
+  statementFigures: {
+    id: 'accounts.statement_figures',
+    route: 'GET /accounts/{account}/statement/figures',
+    summary: 'Read opening balance, sums and closing balance of a period, without its lines.',
+    operation: readStatementFigures,
+    example: { from: '2026-01-01' },
   },
   show: {
     route: 'GET /accounts/{account}',

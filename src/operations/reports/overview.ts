@@ -19,7 +19,7 @@ import { auditResults, auditScopes } from '../store/audit-forms.ts'
 import { readUncleanStops } from '../unclean-stops.ts'
 import { attentionForm, orderAttention } from './attention.ts'
 import { readHours, type DayByHour } from './hours.ts'
-import { cacheHitRate, firstEventMs, viewTotal } from './report.ts'
+import { cacheHitRate, firstEventMs, totalTokens, viewTotal } from './report.ts'
 
 const oldestMinutes = 30
 const listMax = 100
@@ -33,10 +33,13 @@ const dayForm = z.strictObject({
   charged_requests: z.int(),
   errors: z.int(),
   failovers: z.int(),
-  tokens: z.int(),
+  tokens: totalTokens,
   cache_hit_rate: cacheHitRate,
   revenue_usd: usd,
   refunded_usd: usd,
+  own_cost_usd: usd,
+  estimated_cost_usd: usd,
+  unknown_cost_requests: z.int(),
   unknown_cost_revenue_usd: usd,
   margin_usd: usd.nullable(),
   known_margin_usd: usd,
@@ -129,10 +132,13 @@ function viewDay({ day, row }: Pick<DayByHour, 'day' | 'row'>): DayView {
     charged_requests: row.charged_requests,
     errors: row.errors,
     failovers: row.failovers,
-    tokens: row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_write_tokens,
+    tokens: row.total_tokens,
     cache_hit_rate: row.cache_hit_rate,
     revenue_usd: row.revenue_usd,
     refunded_usd: row.refunded_usd,
+    own_cost_usd: row.own_cost_usd,
+    estimated_cost_usd: row.estimated_cost_usd,
+    unknown_cost_requests: row.unknown_cost_requests,
     unknown_cost_revenue_usd: row.unknown_cost_revenue_usd,
     margin_usd: row.margin_usd,
     known_margin_usd: row.known_margin_usd,

@@ -96,6 +96,11 @@ export const cacheHitRate = z.number().nullable().meta({
   description: "The part of all input that came from the vendor's cache; null without input.",
 })
 
+export const totalTokens = z
+  .int()
+  .min(0)
+  .meta({ description: 'All input, from the cache or not, and output; each token counts once.' })
+
 export const sumFields = {
   requests: z.int(),
   charged_requests: z.int(),
@@ -106,6 +111,7 @@ export const sumFields = {
   output_tokens: z.int(),
   cache_read_tokens: z.int(),
   cache_write_tokens: z.int(),
+  total_tokens: totalTokens,
   cache_hit_rate: cacheHitRate,
   /** Charges, before refunds. */
   revenue_usd: usd,
@@ -371,6 +377,7 @@ function viewSums(sums: ReportSums, checks: Checks): ReportSumsView {
     output_tokens: sums.output_tokens,
     cache_read_tokens: sums.cache_read_tokens,
     cache_write_tokens: sums.cache_write_tokens,
+    total_tokens: sums.prompt_tokens + sums.output_tokens,
     cache_hit_rate: hitRate({
       promptTokens: sums.prompt_tokens,
       cacheReadTokens: sums.cache_read_tokens,

@@ -5,10 +5,12 @@ import { formatUsd } from '../../base/money.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { RecordedCharge, RecordedExchange, Refund } from '../../ledger/exchange-store.ts'
 import type { VendorReason } from '../../ledger/ledger.ts'
+import { promptTokens } from '../../ledger/report-day.ts'
 import { usageClasses } from '../../metering/usage.ts'
 import { count, moment, usd, type Answer } from '../answer-forms.ts'
 import { timeText } from '../operation.ts'
 import { partForm, viewBill } from '../reports/bill.ts'
+import { totalTokens } from '../reports/report.ts'
 import { explainVendorError, reasonOfFailure } from './explain-vendor-error.ts'
 import { explainAttempts, explainCharge } from './explain.ts'
 
@@ -70,6 +72,7 @@ export const requestForm = z.strictObject({
   input_tokens: count,
   output_tokens: count,
   cache_tokens: count,
+  total_tokens: totalTokens,
   /** Of the answer that the client got, or of the last attempt that the vendor refused. */
   vendor_error: vendorErrorForm,
   cost_usd: usd,
@@ -148,7 +151,8 @@ export type KeyNames = ReadonlyMap<string, string>
 
 export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames): RequestView {
   const { charge } = exchange
-  const reported = charge?.usage?.reported
+  const usage = charge?.usage
+  const reported = usage?.reported
   return {
     id: exchange.exchangeId,
     started_at: timeText(exchange.startedAtMs),
@@ -168,6 +172,7 @@ export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames): Req
     input_tokens: reported?.inputTokens ?? 0,
     output_tokens: reported?.outputTokens ?? 0,
     cache_tokens: reported?.cacheTokens ?? 0,
+    total_tokens: usage === undefined ? 0 : promptTokens(usage) + usage.reported.outputTokens,
     vendor_error: viewVendorError(reasonOfFailure(exchange)),
     cost_usd: costOf(charge),
     first_event_ms: exchange.firstEventMs ?? null,

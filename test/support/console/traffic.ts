@@ -109,7 +109,8 @@ function withAnswer(drawn: Drawn): ExchangeRecord {
     operatorCostPicos: zeroPicos,
     firstEventMs: waitedMs + firstMs,
     code: undefined,
-    ownCostPicos: cost.amountPicos,
+    // As the relay: a cost that is not known is in no sum.
+    ownCostPicos: cost.isKnown ? cost.amountPicos : zeroPicos,
     isOwnCostKnown: cost.isKnown,
   }
 }

@@ -15,7 +15,7 @@ const shownMax = 6
 export function SpendCharts({ account }: { account: Account }) {
   return (
     <div className="account-charts">
-      <Card title="Spend by day" hint="Charges less refunds, UTC days">
+      <Card title="Net spend by day" hint="Spend less refunds, UTC days">
         <DayChart account={account} />
       </Card>
       <Parts account={account} by="model" title="By model" />
@@ -30,7 +30,7 @@ function DayChart({ account: { spend } }: { account: Account }) {
   const startMs = Date.parse(spend.from)
   return (
     <Chart
-      label="Spend by day"
+      label="Net spend by day"
       times={spend.by_day_usd.map((_, index) => (startMs + index * dayMs) / 1000)}
       format={(value) => formatUsd(value.toFixed(6))}
       unit="day"
@@ -50,7 +50,7 @@ function Parts({ account: { id, spend }, by, title }: PartsProps) {
   const period = { by, from: spend.from, to: spend.to }
   const { data, error, refetch } = useQuery(reportQuery(id, period))
   return (
-    <Card title={title} hint="Charges of 30 days">
+    <Card title={title} hint="Spend of 30 days, before refunds">
       {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && <Bars rows={data} by={by} title={title} account={id} />}

@@ -1,8 +1,10 @@
 /** One account: balance, spend, limits, and tabs with its keys, requests, statement and alerts. */
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Card, Facts, Figure, Figures, Notice } from '../../ui/card.tsx'
 import { formatUsd } from '../../ui/format.ts'
+import { MoneyEquation } from '../../ui/money-equation.tsx'
+import { noMoney } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Time, Usd } from '../../ui/values.tsx'
@@ -12,7 +14,7 @@ import { SpendCharts } from './account-charts.tsx'
 import type { AccountTab } from './address.ts'
 import { AlertsTab } from './alerts-tab.tsx'
 import { KeysTab } from './keys-tab.tsx'
-import { accountQuery, type Account } from './queries.ts'
+import { accountMoneyQuery, accountQuery, type Account } from './queries.ts'
 import { RequestsTab } from './requests-tab.tsx'
 import { standingOf, StatusBadge } from './state.tsx'
 import { StatementTab } from './statement-tab.tsx'
@@ -40,6 +42,7 @@ export function AccountPage() {
     >
       <Standing account={account} />
       <AccountFigures account={account} />
+      <AccountMoney account={account} />
       <SpendCharts account={account} />
       <Tabs label="About this account" tabs={tabs} current={tab} />
       {tab === 'keys' && <KeysTab account={account} />}
@@ -89,31 +92,42 @@ function Standing({ account }: { account: Account }) {
 
 function AccountFigures({ account }: { account: Account }) {
   const { balance_usd: balance, held_usd: held, limits, spend } = account
+  const { credit_line_usd: line } = limits
   const hasDaily = /[1-9]/.test(limits.daily_usd)
   return (
     <Figures>
       <Figure
         label="Balance"
         value={<Usd value={balance} />}
+        note="credits and refunds less charges"
+      />
+      <Figure
+        label="Credit line"
+        value={<Usd value={line} />}
+        note={/[1-9]/.test(line) ? 'how far the balance may go below zero' : 'prepaid'}
+      />
+      <Figure
+        label="Held"
+        value={<Usd value={held} />}
         note={
-          held !== null && /[1-9]/.test(held) ? (
-            <>
-              <Usd value={account.available_usd} /> available, <Usd value={held} /> held
-            </>
-          ) : (
-            'all of it available'
-          )
+          <>
+            by running requests; <Usd value={account.available_usd} /> available
+          </>
         }
       />
       <Figure
-        label="Spend today"
+        label="Net spend today"
         value={<Usd value={spend.today_usd} />}
-        note={hasDaily ? `of ${formatUsd(limits.daily_usd)} until 00:00 UTC` : 'no daily limit'}
+        note={
+          hasDaily
+            ? `of ${formatUsd(limits.daily_usd)} until 00:00 UTC`
+            : 'spend less refunds; no daily limit'
+        }
       />
       <Figure
-        label="Spend of 30 days"
+        label="Net spend of 30 days"
         value={<Usd value={spend.total_usd} />}
-        note="charges less refunds"
+        note="spend less refunds"
       />
       <Figure
         label="Limits"
@@ -122,6 +136,12 @@ function AccountFigures({ account }: { account: Account }) {
       />
     </Figures>
   )
+}
+
+/** Checks belong to no account. */
+function AccountMoney({ account: { id, spend } }: { account: Account }) {
+  const { data } = useQuery(accountMoneyQuery(id, { from: spend.from, to: spend.to }))
+  return <MoneyEquation hint="The last 30 days" figures={data ?? noMoney} />
 }
 
 function LimitsInShort({ account: { limits } }: { account: Account }) {

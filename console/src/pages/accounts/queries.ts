@@ -141,6 +141,18 @@ export function reportQuery(
   })
 }
 
+/** The money terms of an account for a period. */
+export function accountMoneyQuery(account: string, { from, to }: Period) {
+  return queryOptions({
+    queryKey: ['reports', 'account total', account, from, to],
+    async queryFn() {
+      const query = { by: 'total', from, to, account }
+      const { items } = await bodyOf(api.GET('/admin/v1/reports', { params: { query } }))
+      return items[0] ?? null
+    },
+  })
+}
+
 export function latestRequestsQuery(account: string) {
   return queryOptions({
     queryKey: ['requests', 'account', account],
@@ -160,21 +172,44 @@ export interface Period {
 
 const statementChargesShown = 200
 
-/** The end of a statement. Live events do not renew it: it is read anew when it is opened. */
-export function statementQuery(account: string, period: Period) {
+/** The figures of the whole period, whichever of its lines are shown. */
+export function statementFiguresQuery(account: string, period: Period) {
   return queryOptions({
-    queryKey: ['statements', account, period],
-    async queryFn() {
-      const query = { ...period, last: statementChargesShown }
-      const params = { path: { account }, query }
-      return bodyOf(api.GET('/admin/v1/accounts/{account}/statement', { params }))
-    },
+    queryKey: ['statements', 'figures', account, period],
+    queryFn: () =>
+      bodyOf(
+        api.GET('/admin/v1/accounts/{account}/statement/figures', {
+          params: { path: { account }, query: period },
+        }),
+      ),
   })
 }
 
-export type Statement = Awaited<
-  ReturnType<NonNullable<ReturnType<typeof statementQuery>['queryFn']>>
+export type StatementFigures = Awaited<
+  ReturnType<NonNullable<ReturnType<typeof statementFiguresQuery>['queryFn']>>
 >
+
+function readStatement(account: string, period: Period) {
+  const query = { ...period, last: statementChargesShown }
+  const params = { path: { account }, query }
+  return bodyOf(api.GET('/admin/v1/accounts/{account}/statement', { params }))
+}
+
+export type Statement = Awaited<ReturnType<typeof readStatement>>
+
+/**
+ * The lines of a period, its end first; each further page ends where the one before begins. Live events do
+ * not renew them: they are read anew when they are opened.
+ */
+export function statementQuery(account: string, period: Period) {
+  return infiniteQueryOptions({
+    queryKey: ['statements', 'lines', account, period],
+    initialPageParam: period.to,
+    queryFn: ({ pageParam: to }) => readStatement(account, { from: period.from, to }),
+    getNextPageParam: ({ from }) =>
+      from !== null && Date.parse(from) > Date.parse(period.from) ? from : undefined,
+  })
+}
 
 /** Alerts about an account that are firing. */
 export function readFiringOf(account: string) {

@@ -1,31 +1,37 @@
-/** The statement of an account for a period: its end on the page, the whole of it to download. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+/** The statement of an account for a period: its figures, its lines page by page, all of it to download. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Download } from 'lucide-react'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card, Figure, Figures, Notice } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { formatDay } from '../../ui/format.ts'
+import { formatInteger } from '../../ui/format.ts'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { Table } from '../../ui/table.tsx'
+import { More, Table } from '../../ui/table.tsx'
 import { Time, Usd } from '../../ui/values.tsx'
 import { readAccountSearch } from './address.ts'
-import { statementQuery, type Account, type Period, type Statement } from './queries.ts'
+import {
+  statementFiguresQuery,
+  statementQuery,
+  type Account,
+  type Period,
+  type StatementFigures,
+} from './queries.ts'
 import { statementColumns } from './statement-columns.tsx'
 
 export function StatementTab({ account }: { account: Account }) {
   const search = useSearch({ from: '/shell/accounts/$account' })
   const period = { from: search.from ?? firstOfMonth(), to: search.to ?? today() }
   const { data, error, refetch } = useQuery({
-    ...statementQuery(account.id, period),
+    ...statementFiguresQuery(account.id, period),
     placeholderData: keepPreviousData,
   })
   return (
     <>
       <PeriodFields period={period} />
       {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading rows={6} />}
-      {data !== undefined && error === null && <StatementFigures statement={data} />}
+      {data === undefined && error === null && <Loading rows={2} />}
+      {data !== undefined && error === null && <Sums figures={data} />}
       <Card
         title="Lines"
         hint="The newest first, each charge with its calculation"
@@ -37,7 +43,7 @@ export function StatementTab({ account }: { account: Account }) {
           </>
         }
       >
-        {data !== undefined && error === null && <Lines statement={data} period={period} />}
+        {error === null && <Lines account={account} period={period} />}
       </Card>
     </>
   )
@@ -68,53 +74,59 @@ function PeriodFields({ period }: { period: Period }) {
   )
 }
 
-function StatementFigures({ statement }: { statement: Statement }) {
-  const { from, opening_balance: opening, totals, closing_balance: closing } = statement
+function Sums({ figures }: { figures: StatementFigures }) {
+  const { from, requests, adjustments_usd: adjustments } = figures
   return (
     <Figures>
       <Figure
         label="Opening balance"
-        value={<Usd value={opening} />}
+        value={<Usd value={figures.opening_balance_usd} />}
         note={from === null ? 'at the beginning' : <Time at={from} />}
       />
       <Figure
         label="Charged"
-        value={<Usd value={totals.charged} />}
-        note={`${totals.requests} ${totals.requests === 1 ? 'request' : 'requests'}`}
+        value={<Usd value={figures.charged_usd} />}
+        note={`${formatInteger(requests)} ${requests === 1 ? 'request' : 'requests'}`}
       />
       <Figure
-        label="Booked by operators"
-        value={<Usd value={totals.booked_by_operators} />}
+        label="Refunds booked"
+        value={<Usd value={figures.refunds_usd} />}
+        note="on the day of the refund"
+      />
+      <Figure
+        label="Credits"
+        value={<Usd value={figures.credits_usd} />}
         note={
-          <>
-            of it <Usd value={totals.refunded} /> refunds
-          </>
+          adjustments === '0' ? (
+            'no corrections'
+          ) : (
+            <>
+              and <Usd value={adjustments} /> of corrections
+            </>
+          )
         }
       />
       <Figure
         label="Closing balance"
-        value={<Usd value={closing} />}
-        note="opening − charged + booked"
+        value={<Usd value={figures.closing_balance_usd} />}
+        note="opening − charged + refunds + credits"
       />
     </Figures>
   )
 }
 
-function Lines({ statement, period }: { statement: Statement; period: Period }) {
-  const { entries, from, explained_from: explained } = statement
-  if (entries.length === 0)
+function Lines({ account, period }: { account: Account; period: Period }) {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    { ...statementQuery(account.id, period), placeholderData: keepPreviousData },
+  )
+  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading rows={6} />
+  const lines = data.pages.flatMap(({ entries }) => entries.toReversed())
+  if (lines.length === 0 && !hasNextPage)
     return <Empty title="Nothing was booked in this period.">Choose other days.</Empty>
-  const isEnd = from !== null && Date.parse(from) > Date.parse(period.from)
+  const explained = data.pages.at(-1)?.explained_from ?? null
   return (
     <>
-      {isEnd && (
-        <div className="statement-notice">
-          <Notice>
-            The period has more lines. These are the last ones, since <Time at={from} />, with the
-            figures above. The files have all lines since {formatDay(period.from)}.
-          </Notice>
-        </div>
-      )}
       {explained !== null && (
         <div className="statement-notice">
           <Notice>
@@ -126,8 +138,14 @@ function Lines({ statement, period }: { statement: Statement; period: Period }) 
       <Table
         caption="Statement"
         columns={statementColumns}
-        rows={entries.toReversed()}
+        rows={lines}
         rowKey={({ sequence }) => String(sequence)}
+      />
+      <More
+        count={lines.length}
+        hasMore={hasNextPage}
+        isBusy={isFetchingNextPage}
+        onMore={() => void fetchNextPage()}
       />
     </>
   )

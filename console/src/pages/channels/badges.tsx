@@ -7,7 +7,7 @@ import {
   formatShare,
   formatTimeFully,
 } from '../../ui/format.ts'
-import { addUsd } from '../../ui/money.ts'
+import { moneyTerms } from '../../ui/money-terms.ts'
 import { Missing, Usd, useNow } from '../../ui/values.tsx'
 import type { Sight } from './board.ts'
 import type { Health, Traffic } from './queries.ts'
@@ -164,17 +164,23 @@ type Costs = Pick<
   'requests' | 'own_cost_usd' | 'estimated_cost_usd' | 'unknown_cost_requests'
 >
 
-/** What the requests and the checks cost the operator, as far as cost prices are known. */
+/** What vendors counted at cost prices, as far as these are known; below it what else they may bill. */
 export function OwnCost({ figures }: { figures: Costs | undefined }) {
   if (figures === undefined) return <Missing why="No request" />
   const { unknown_cost_requests: unknown, requests } = figures
-  const known = addUsd(figures.own_cost_usd, figures.estimated_cost_usd)
-  if (requests === 0 && known === '0') return <Missing why="No request and no check" />
+  const { own_cost_usd: own, estimated_cost_usd: lost } = figures
+  if (requests === 0 && own === '0' && lost === '0')
+    return <Missing why="No request and no check" />
   if (unknown > 0 && unknown === requests)
     return <Missing why="The catalogue has no cost prices for it" />
   return (
     <div className="channel-pair">
-      <Usd value={known} />
+      <Usd value={own} />
+      {lost !== '0' && (
+        <span className="soft" data-tip={moneyTerms.estimated_cost_usd.name}>
+          + <Usd value={lost} /> lost
+        </span>
+      )}
       {unknown > 0 && <span className="soft">without {unknown} of unknown cost</span>}
     </div>
   )

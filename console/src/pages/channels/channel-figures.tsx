@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Card, Figure, Figures } from '../../ui/card.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import { formatCount, formatDuration, formatShare } from '../../ui/format.ts'
+import { MoneyEquation } from '../../ui/money-equation.tsx'
+import { moneyTerms, noMoney } from '../../ui/money-terms.ts'
 import { Failure, Loading } from '../../ui/states.tsx'
 import { Count, Duration, Missing, Usd } from '../../ui/values.tsx'
-import { OwnCost } from './badges.tsx'
 import { channelFiguresQuery, type ChannelDetail, type ReportRow } from './queries.ts'
 
 const daysShown = 30
@@ -21,6 +22,7 @@ export function ChannelFigures({ detail }: { detail: ChannelDetail }) {
   return (
     <>
       <Totals total={data?.total} checks={detail.check_cost} />
+      <MoneyEquation hint="The last 30 days" figures={data?.total ?? noMoney} />
       <div className="columns">
         <Card title="Requests" hint="By day (UTC), the last 30 days">
           {data === undefined ? <Loading rows={6} /> : <RequestChart days={data.days} />}
@@ -47,18 +49,9 @@ function Totals({
   return (
     <Figures>
       <Figure
-        label="Spend of accounts, 30 days"
+        label={`${moneyTerms.revenue_usd.name}, 30 days`}
         value={total === undefined ? loading : <Usd value={total.revenue_usd} />}
         note="paid for requests that it answered"
-      />
-      <Figure
-        label="Own cost, 30 days"
-        value={<OwnCost figures={total} />}
-        note={
-          total !== undefined && total.unknown_cost_requests === total.requests
-            ? 'the catalogue has no cost prices'
-            : 'with failed attempts and checks'
-        }
       />
       <Figure
         label="Requests, 30 days"

@@ -12,14 +12,7 @@ import { readBoardSearch, type BoardSearch } from './address.ts'
 import { OwnCost, StateBadge } from './badges.tsx'
 import type { ModelBoard } from './board.ts'
 import { BulkBar } from './bulk.tsx'
-import {
-  buildRows,
-  errorShare,
-  filterRows,
-  ownCost,
-  sortValue,
-  type ChannelRow,
-} from './channel-rows.ts'
+import { buildRows, errorShare, filterRows, sortValue, type ChannelRow } from './channel-rows.ts'
 import { todayQuery, type Channel } from './queries.ts'
 import { toneOf } from './states.ts'
 
@@ -157,7 +150,7 @@ const columns: readonly Column<ChannelRow>[] = [
     sort: 'cost',
     isNumber: true,
     cell: ({ today }) => <OwnCost figures={today} />,
-    csv: ({ today }) => (today === undefined ? null : ownCost(today)),
+    csv: ({ today }) => today?.own_cost_usd ?? null,
   },
   {
     name: 'Margin',

@@ -2,7 +2,6 @@
  * The list of channels: one row for each, with its worst state and the figures of today. Pure: it puts
  * together what the queries have read.
  */
-import { addUsd } from '../../ui/money.ts'
 import type { BoardSearch } from './address.ts'
 import type { ModelBoard, Row } from './board.ts'
 import type { Channel, ReportRow } from './queries.ts'
@@ -76,7 +75,7 @@ export function sortValue(row: ChannelRow, by: string): string | number {
     case 'errors':
       return errorShare(today) ?? -1
     case 'cost':
-      return today === undefined ? -1 : Number(ownCost(today))
+      return today === undefined ? -1 : Number(today.own_cost_usd)
     case 'margin':
       return today === undefined ? Number.NEGATIVE_INFINITY : Number(today.known_margin_usd)
     default:
@@ -86,8 +85,4 @@ export function sortValue(row: ChannelRow, by: string): string | number {
 
 export function errorShare(today: ReportRow | undefined): number | undefined {
   return today === undefined || today.requests === 0 ? undefined : today.errors / today.requests
-}
-
-export function ownCost(today: ReportRow): string {
-  return addUsd(today.own_cost_usd, today.estimated_cost_usd)
 }

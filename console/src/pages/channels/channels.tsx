@@ -4,8 +4,9 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { compact } from '../../search.ts'
 import { Figure, Figures, Notice } from '../../ui/card.tsx'
-import { formatAge } from '../../ui/format.ts'
-import { addUsd } from '../../ui/money.ts'
+import { formatAge, formatUsd } from '../../ui/format.ts'
+import { sumUsd } from '../../ui/exact.ts'
+import { moneyTerms } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Usd } from '../../ui/values.tsx'
@@ -156,6 +157,8 @@ function Summary({ board }: { board: readonly ModelBoard[] }) {
   const today = rows.flatMap(({ traffic }) => traffic?.today ?? [])
   const sum = (field: 'requests' | 'errors' | 'unknown_cost_requests'): number =>
     today.reduce((total, figures) => total + figures[field], 0)
+  const lost = formatUsd(sumUsd(today.map((figures) => figures.estimated_cost_usd)))
+  const lostText = `and ${lost} for ${moneyTerms.estimated_cost_usd.name.toLowerCase()}`
   return (
     <Figures>
       <Figure
@@ -178,18 +181,12 @@ function Summary({ board }: { board: readonly ModelBoard[] }) {
         }
       />
       <Figure
-        label="Own cost today"
-        value={
-          <Usd
-            value={addUsd(
-              ...today.flatMap((figures) => [figures.own_cost_usd, figures.estimated_cost_usd]),
-            )}
-          />
-        }
+        label={`${moneyTerms.own_cost_usd.name} today`}
+        value={<Usd value={sumUsd(today.map((figures) => figures.own_cost_usd))} />}
         note={
           sum('unknown_cost_requests') > 0
             ? `without requests of unknown cost: ${sum('unknown_cost_requests')}`
-            : 'with failed attempts and checks'
+            : lostText
         }
       />
     </Figures>

@@ -5,6 +5,8 @@ import { Problem } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Figure, Figures, Notice } from '../../ui/card.tsx'
 import { formatClock, formatShare } from '../../ui/format.ts'
+import { MoneyEquation } from '../../ui/money-equation.tsx'
+import { moneyTerms } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
 import { describeFailure } from '../../ui/states.tsx'
 import { Age, Clock, Count, Duration, Usd } from '../../ui/values.tsx'
@@ -37,6 +39,7 @@ export function Overview() {
       {isNew && <FirstSteps />}
       {(!isNew || data.attention.next.length > 0) && <Attention items={data.attention.next} />}
       <TodayFigures data={data} />
+      <MoneyEquation hint="Today, since 00:00 UTC" figures={data.today} />
       {!isNew && (
         <>
           <Hours data={data} />
@@ -90,13 +93,13 @@ function TodayFigures({ data }: { data: OverviewData }) {
   return (
     <Figures>
       <Figure
-        label="Spend of accounts"
+        label={moneyTerms.revenue_usd.name}
         value={<Usd value={today.revenue_usd} />}
         note={<Change now={Number(today.revenue_usd)} before={numberOf(before?.revenue_usd)} />}
       />
       <Figure
-        label="Margin"
-        value={<Usd value={today.margin_usd ?? today.known_margin_usd} />}
+        label={moneyTerms.known_margin_usd.name}
+        value={<Usd value={today.known_margin_usd} />}
         note={<MarginNote today={today} before={before} />}
       />
       <Figure

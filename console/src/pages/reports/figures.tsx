@@ -1,5 +1,6 @@
 /** The figures of a report: their columns, and which of them are shown. */
 import type { ReactNode } from 'react'
+import { moneyTerms } from '../../ui/money-terms.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Count, Duration, Usd } from '../../ui/values.tsx'
 import type { ReportRow } from './queries.ts'
@@ -16,6 +17,16 @@ interface FigureColumn {
   readonly isUsual?: true
 }
 
+/** All of them, so that the columns of each row add up. */
+function moneyColumns(): readonly FigureColumn[] {
+  return Object.entries(moneyTerms).map(([word, { name }]) => ({
+    word: word as keyof typeof moneyTerms,
+    name,
+    kind: 'usd',
+    isUsual: true,
+  }))
+}
+
 export const figureColumns: readonly FigureColumn[] = [
   { word: 'requests', name: 'Requests', kind: 'count', isUsual: true },
   { word: 'charged_requests', name: 'Charged requests', kind: 'count' },
@@ -26,15 +37,10 @@ export const figureColumns: readonly FigureColumn[] = [
   { word: 'output_tokens', name: 'Output tokens', kind: 'count', isUsual: true },
   { word: 'cache_read_tokens', name: 'Cache read tokens', kind: 'count' },
   { word: 'cache_write_tokens', name: 'Cache write tokens', kind: 'count' },
+  { word: 'total_tokens', name: 'Tokens', kind: 'count' },
   { word: 'cache_hit_rate', name: 'Cache hit rate', kind: 'share' },
-  { word: 'revenue_usd', name: 'Spend', kind: 'usd', isUsual: true },
-  { word: 'refunded_usd', name: 'Refunded', kind: 'usd' },
-  { word: 'own_cost_usd', name: 'Own cost', kind: 'usd', isUsual: true },
-  { word: 'estimated_cost_usd', name: 'Estimated cost', kind: 'usd' },
-  { word: 'known_margin_usd', name: 'Known margin', kind: 'usd', isUsual: true },
-  { word: 'margin_usd', name: 'Margin', kind: 'usd' },
+  ...moneyColumns(),
   { word: 'unknown_cost_requests', name: 'Requests of unknown cost', kind: 'count' },
-  { word: 'unknown_cost_revenue_usd', name: 'Spend of unknown cost', kind: 'usd' },
   { word: 'first_event_p50_ms', name: 'First event, median', kind: 'time' },
   { word: 'first_event_p95_ms', name: 'First event, 95 %', kind: 'time' },
 ]
@@ -57,7 +63,7 @@ export function columnOf({ word, name, kind }: FigureColumn, isSorted: boolean):
 }
 
 function show(value: string | number | null, kind: FigureColumn['kind']): ReactNode {
-  if (kind === 'usd') return <Usd value={value === null ? null : String(value)} />
+  if (kind === 'usd') return <Usd value={value === null ? null : String(value)} places={2} />
   const number = value === null ? null : Number(value)
   if (kind === 'share') return number === null ? '' : `${Math.round(100 * number)} %`
   return kind === 'time' ? <Duration ms={number} /> : <Count value={number} />

@@ -31,8 +31,7 @@ const figures: Readonly<Record<ChartFigure, FigureForm>> = {
   requests: { title: 'Requests', valueOf: (row) => row.requests, format: count },
   tokens: {
     title: 'Tokens',
-    valueOf: (row) =>
-      row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_write_tokens,
+    valueOf: (row) => row.total_tokens,
     format: count,
   },
 }

@@ -2,8 +2,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Figure, Figures } from '../../ui/card.tsx'
+import { formatDay } from '../../ui/format.ts'
+import { MoneyEquation } from '../../ui/money-equation.tsx'
+import { noMoney } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
-import { Count, Duration, Usd, useNow } from '../../ui/values.tsx'
+import { Count, Duration, useNow } from '../../ui/values.tsx'
 import { daysOf, keysOf, type ReportSearch } from './address.ts'
 import { ColumnsMenu } from './columns-menu.tsx'
 import { shownWords } from './figures.tsx'
@@ -76,27 +79,19 @@ function Totals({
   const { data } = useQuery({ ...totalQuery(question), enabled: isListRead })
   const total = data ?? undefined
   return (
-    <Figures>
-      <Figure label="Spend of accounts" value={<Usd value={total?.revenue_usd ?? '0'} />} />
-      <Figure label="Own cost" value={<Usd value={total?.own_cost_usd ?? '0'} />} />
-      <Figure
-        label="Known margin"
-        value={<Usd value={total?.known_margin_usd ?? '0'} />}
-        note={
-          total !== undefined &&
-          Number(total.unknown_cost_revenue_usd) > 0 && (
-            <>
-              without <Usd value={total.unknown_cost_revenue_usd} /> of unknown cost
-            </>
-          )
-        }
+    <>
+      <MoneyEquation
+        hint={`${formatDay(question.from)} to ${formatDay(question.to)}, UTC`}
+        figures={total ?? noMoney}
       />
-      <Figure label="Requests" value={<Count value={total?.requests ?? 0} />} />
-      <Figure label="Errors" value={<Count value={total?.errors ?? 0} />} />
-      <Figure
-        label="First event, median"
-        value={<Duration ms={total?.first_event_p50_ms ?? null} />}
-      />
-    </Figures>
+      <Figures>
+        <Figure label="Requests" value={<Count value={total?.requests ?? 0} />} />
+        <Figure label="Errors" value={<Count value={total?.errors ?? 0} />} />
+        <Figure
+          label="First event, median"
+          value={<Duration ms={total?.first_event_p50_ms ?? null} />}
+        />
+      </Figures>
+    </>
   )
 }

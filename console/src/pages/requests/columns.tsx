@@ -25,7 +25,7 @@ export const columns: readonly Column<RequestLine>[] = [
   {
     name: 'Cost',
     isNumber: true,
-    cell: ({ cost_usd: cost }) => <Usd value={cost} />,
+    cell: ({ cost_usd: cost }) => <Usd value={cost} places={6} />,
     csv: ({ cost_usd: cost }) => cost,
   },
   {
@@ -131,9 +131,10 @@ function Outcome({ line }: { line: RequestLine }) {
 
 function Tokens({ line }: { line: RequestLine }) {
   const { input_tokens: input, output_tokens: output, cache_tokens: cache } = line
-  if (input + output + cache === 0) return <Missing why="No tokens" />
+  if (line.total_tokens === 0) return <Missing why="No tokens" />
   const parts = [`${formatInteger(input)} input`, `${formatInteger(output)} output`]
   if (cache > 0) parts.push(`${formatInteger(cache)} from or into the cache`)
+  parts.push(`${formatInteger(line.total_tokens)} in all`)
   return (
     <span data-tip={parts.join(', ')}>
       {formatCount(input)} → {formatCount(output)}

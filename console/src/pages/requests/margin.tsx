@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Card } from '../../ui/card.tsx'
 import { subtractUsd } from '../../ui/exact.ts'
 import { formatUsdExact } from '../../ui/format.ts'
+import { moneyTerms } from '../../ui/money-terms.ts'
 import type { RequestInFull } from './queries.ts'
 
 export function Margin({ request }: { request: RequestInFull }) {
@@ -17,7 +18,7 @@ export function Margin({ request }: { request: RequestInFull }) {
         <Row name="Charge">{formatUsdExact(cost)}</Row>
         {refund !== null && <Row name="Refund">{minus(refunded)}</Row>}
         <Row
-          name="Own cost"
+          name={moneyTerms.own_cost_usd.name}
           note={
             own === null && !isFree
               ? 'The channel has no cost prices.'
@@ -27,12 +28,12 @@ export function Margin({ request }: { request: RequestInFull }) {
           {own === null ? (isFree ? formatUsdExact('0') : 'not known') : minus(own)}
         </Row>
         {lost !== '0' && (
-          <Row name="Lost cost" note="Estimated: of attempts and answers that no account pays.">
+          <Row name="Lost attempts" note="Estimated: of attempts and answers that no account pays.">
             {minus(lost)}
           </Row>
         )}
         <div className="margin-total">
-          <dt>Margin</dt>
+          <dt>{moneyTerms.known_margin_usd.name}</dt>
           <dd className={margin !== null && margin.startsWith('-') ? 'bad' : ''}>
             {margin === null ? 'not known' : formatUsdExact(margin)}
           </dd>

@@ -95,6 +95,7 @@ function RequestFigures({ request }: { request: RequestInFull }) {
     input_tokens: input,
     output_tokens: output,
     cache_tokens: cache,
+    total_tokens: total,
   } = request
   return (
     <Figures>
@@ -113,15 +114,13 @@ function RequestFigures({ request }: { request: RequestInFull }) {
       />
       <Figure
         label="Tokens"
-        value={
-          input + output === 0 ? <Missing why="No tokens" /> : <Count value={input + output} />
-        }
+        value={total === 0 ? <Missing why="No tokens" /> : <Count value={total} />}
         note={
           <>
             <Count value={input} /> in, <Count value={output} /> out
             {cache > 0 && (
               <>
-                , <Count value={cache} /> cached
+                , <Count value={cache} /> from or into the cache
               </>
             )}
           </>

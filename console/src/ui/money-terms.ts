@@ -1,0 +1,103 @@
+/**
+ * The words for money and what they mean, declared once: every page that shows one of these figures takes its
+ * name from here. The invariant: spend − refunds − own cost − lost attempts and checks − of unknown cost =
+ * margin.
+ */
+import { parsePicos } from './exact.ts'
+import { formatUsdFixed } from './format.ts'
+
+interface Term {
+  readonly name: string
+  readonly meaning: string
+}
+
+export const moneyTerms = {
+  revenue_usd: { name: 'Spend', meaning: 'What accounts were charged, before refunds.' },
+  refunded_usd: {
+    name: 'Refunds',
+    meaning: 'Charges that went back to accounts, on the day of the charge.',
+  },
+  own_cost_usd: {
+    name: 'Own cost',
+    meaning: 'What vendors counted, at the cost prices of the channels.',
+  },
+  estimated_cost_usd: {
+    name: 'Lost attempts and checks',
+    meaning: 'Estimated: attempts and answers that no account pays, and checks of channels.',
+  },
+  unknown_cost_revenue_usd: {
+    name: 'Of unknown cost',
+    meaning: 'Spend less refunds of requests on channels without cost prices.',
+  },
+  known_margin_usd: { name: 'Margin', meaning: 'What is left of the spend after all the others.' },
+} as const satisfies Readonly<Record<string, Term>>
+
+type Word = keyof typeof moneyTerms
+
+/** Exact decimal text of each term, as the API gives it. */
+export type MoneyFigures = Readonly<Record<Word, string>>
+
+/** Of a time without requests. */
+export const noMoney: MoneyFigures & { readonly unknown_cost_requests: number } = {
+  revenue_usd: '0',
+  refunded_usd: '0',
+  own_cost_usd: '0',
+  estimated_cost_usd: '0',
+  unknown_cost_revenue_usd: '0',
+  known_margin_usd: '0',
+  unknown_cost_requests: 0,
+}
+
+const words = Object.keys(moneyTerms) as readonly Word[]
+const picoDigits = 12
+
+interface ShownTerm extends Term {
+  readonly word: Word
+  readonly usd: string
+  /** Rounded so that the shown terms add up to the shown margin. */
+  readonly text: string
+}
+
+/** Returns the terms in the order of the equation; the margin is the last. */
+export function equationOf(figures: MoneyFigures): readonly ShownTerm[] {
+  const exact = words.map((word) => parsePicos(figures[word]))
+  const digits = placesFor(exact)
+  const unit = 10n ** BigInt(picoDigits - digits)
+  const rounded = exact.map((picos) => roundTo(picos, unit))
+  settleRest(exact, rounded, unit)
+  return words.map((word, index) => ({
+    ...moneyTerms[word],
+    word,
+    usd: figures[word],
+    text: formatUsdFixed((rounded[index] ?? 0n) * unit, digits),
+  }))
+}
+
+/** Cents, or as many places as show three digits of the largest amount. */
+function placesFor(amounts: readonly bigint[]): number {
+  const largest = amounts.reduce((most, each) => (abs(each) > most ? abs(each) : most), 0n)
+  if (largest === 0n || largest >= 10n ** BigInt(picoDigits)) return 2
+  const zeros = picoDigits - largest.toString().length
+  return Math.min(Math.max(zeros + 3, 2), picoDigits)
+}
+
+/** Gives what rounding leaves over to costs that it has moved the other way, never to spend or margin. */
+function settleRest(exact: readonly bigint[], rounded: bigint[], unit: bigint): void {
+  const [spend = 0n, ...others] = rounded
+  const rest = others.reduce((left, each) => left - each, spend)
+  const step = rest < 0n ? -1n : 1n
+  const lossOf = (index: number): bigint =>
+    step * ((exact[index] ?? 0n) - (rounded[index] ?? 0n) * unit)
+  const costs = [1, 2, 3, 4].sort((one, other) => (lossOf(one) < lossOf(other) ? 1 : -1))
+  for (const index of costs.slice(0, Number(abs(rest))))
+    rounded[index] = (rounded[index] ?? 0n) + step
+}
+
+function roundTo(picos: bigint, unit: bigint): bigint {
+  const rounded = (abs(picos) + unit / 2n) / unit
+  return picos < 0n ? -rounded : rounded
+}
+
+function abs(value: bigint): bigint {
+  return value < 0n ? -value : value
+}
