@@ -3,6 +3,7 @@
  * command line and JSON from an API alike. The invariant: nothing is guessed; a message says what fits.
  */
 import { z } from 'zod'
+import { secretPattern } from '../access/key.ts'
 import { dayMs } from '../base/clock.ts'
 import { isIpRange } from '../base/ip-address.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
@@ -23,6 +24,9 @@ export const searchWord = z
 /** No control or format characters, no line breaks: a name is shown in logs, tables and pages. */
 const printable = /^[^\p{C}\p{Zl}\p{Zp}]+$/u
 
+/** Names and notes are shown, and some stand in logs and addresses. */
+const secret = new RegExp(secretPattern)
+
 export function printableText(lengthMax: number, lengthMin = 0) {
   return z
     .string('must be text')
@@ -30,6 +34,7 @@ export function printableText(lengthMax: number, lengthMin = 0) {
     .refine((text) => text === '' || printable.test(text), 'must have printable characters only')
     .refine((text) => text.length <= lengthMax, `must have at most ${lengthMax} characters`)
     .refine((text) => text.length >= lengthMin, 'must not be empty')
+    .refine((text) => !secret.test(text), 'must not have the secret of a key in it')
     .meta(printableForm({ min: lengthMin, max: lengthMax }))
 }
 

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { hashSecret } from '../../src/access/key.ts'
+import { hashSecret, makeSecret } from '../../src/access/key.ts'
 import { findKeyBySecretHash, findKnownKey } from '../../src/access/key-store.ts'
 import { GatewayError, type ErrorCode } from '../../src/base/errors.ts'
 import { Secret } from '../../src/base/secret.ts'
@@ -108,6 +108,15 @@ async function rejectsWith(
 }
 
 describe('accounts', () => {
+  it('have no secret of a key in their name, note or contact', () =>
+    withWorld(async ({ context }) => {
+      const secret = makeSecret('client')
+      for (const field of ['name', 'note', 'external_id'])
+        await rejectsWith('operations.invalid', /must not have the secret of a key in it/, () =>
+          createAccount(context, { name: 'acme', [field]: `of ${secret}` }),
+        )
+    }))
+
   it('are made with limits and a first credit, and found by name or id', () =>
     withWorld(async ({ context }) => {
       const made = await createAccount(context, {
