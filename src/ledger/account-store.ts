@@ -231,15 +231,15 @@ export async function searchAccounts(
   database: Queryable,
   { text, countMax }: { readonly text: string; readonly countMax: number },
 ): Promise<readonly FittingAccount[]> {
-  const values: SqlValue[] = [text, countMax]
-  const place = (value: SqlValue): string => `$${values.push(value)}`
-  const isNamed = '(id = $1 OR external_id = $1)'
+  const statement = new Conditions()
+  const place = (value: SqlValue): string => statement.place(value)
+  const isNamed = `(id = ${place(text)} OR external_id = ${place(text)})`
   const rows = await database.query(
     `SELECT *, CASE WHEN ${isNamed} THEN ${fits.whole} ELSE ${fitSql('name', text, place)} END AS fit
        FROM account
       WHERE ${isNamed} OR LOWER(name) LIKE ${place(containsPattern(text))} ESCAPE '!'
-      ORDER BY fit, name LIMIT $2`,
-    values,
+      ORDER BY fit, name LIMIT ${place(countMax)}`,
+    statement.values,
   )
   return rows.map((row) => ({ ...readAccount(row), fit: Number(row['fit']) as Fit }))
 }
