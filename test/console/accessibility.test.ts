@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { addresses } from '../support/console/addresses.ts'
 import {
   checkAccessibility,
   checkColours,
@@ -18,23 +19,6 @@ import { eventually } from '../support/eventually.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { listRequests } from '../support/operations.ts'
 
-/** Routes of the console, each with an address; `$request` stands for a request that has failed over. */
-const addresses: Readonly<Record<string, string>> = {
-  '/': '/',
-  '/accounts': '/accounts',
-  '/accounts/$account': '/accounts/northwind-support',
-  '/keys': '/keys',
-  '/requests': '/requests',
-  '/requests/$request': '/requests/$request',
-  '/channels': '/channels',
-  '/channels/$channel': '/channels/anthropic-eu',
-  '/models': '/models',
-  '/reports': '/reports',
-  '/reconciliation': '/reconciliation',
-  '/alerts': '/alerts',
-  '/audit': '/audit',
-  '/settings': '/settings',
-}
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 380, height: 800 } }
 
 /** Checks the page as it is, in both sizes and both colour schemes, and leaves it as it was. */

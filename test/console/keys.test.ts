@@ -1,4 +1,4 @@
-/** The page of keys: a leaked key is found by its head or its secret, and revoked; no trace has the secret. */
+/** The page of keys: a leaked key is found by its head or its secret, and revoked, without a trace of it. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -71,8 +71,11 @@ describe('a leaked key', () => {
     await console.withConsole({ path: '/requests' }, async (page) => {
       const find = page.getByRole('searchbox', { name: /Id of a request/ })
       await find.fill(secret)
-      await find.press('Enter')
       await page.waitForURL(new RegExp(`/keys\\?key=${id}`))
+      await page.goBack()
+      await find.fill(secret.slice(0, 20))
+      await find.press('Enter')
+      await page.waitForURL(/\/keys\?q=cr_.{4}$/)
     })
   })
 

@@ -1,4 +1,4 @@
-/** The palette and the shortcuts of the console: everything by the keyboard alone, and nothing while one types. */
+/** The palette and the shortcuts of the console: all by the keyboard, and nothing while a person types. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

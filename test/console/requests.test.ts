@@ -4,6 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { AdminRole } from '../../src/access/key.ts'
+import { newId } from '../../src/base/id.ts'
+import { saveFreeExchanges, type FreeExchangeRow } from '../../src/ledger/free-exchange-store.ts'
+import { countClicks } from '../support/console/clicks.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { checkAccessibility, checkFitsWindow } from '../support/console/look.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,6 +21,30 @@ interface Look {
 }
 
 type Line = Awaited<ReturnType<typeof listRequests>>['items'][number]
+
+/** As the gateway records it; it was not charged. */
+const refused: Omit<FreeExchangeRow, 'accountId' | 'exchangeId' | 'startedAtMs' | 'endedAtMs'> = {
+  keyId: 'key_1',
+  vendor: 'openai',
+  model: 'gpt-6.1-terra',
+  operation: 'chat.completions.create',
+  channel: undefined,
+  ending: 'not_admitted',
+  status: 429,
+  code: 'ledger.monthly_limit_reached',
+  askedModel: undefined,
+  vendorRequestId: undefined,
+  attempts: [],
+  client: 'curl',
+  address: '',
+  standsFor: 1,
+}
+
+const at = (atMs: number) => ({
+  exchangeId: newId('ex', atMs),
+  startedAtMs: atMs,
+  endedAtMs: atMs,
+})
 
 describe('the pages of requests', () => {
   let console: OpenConsole
@@ -265,6 +292,31 @@ describe('the pages of requests', () => {
     )
     const [action] = await recentActions(context, {})
     assert.equal(action?.action, 'account.refund')
+  })
+
+  test("tells in four clicks why an account's request failed yesterday", async () => {
+    const { context, account } = console.gateway
+    const midnight = new Date().setUTCHours(0, 0, 0, 0)
+    await saveFreeExchanges(context.database, [
+      { ...refused, accountId: account.id, ...at(midnight - 3_600_000) },
+      { ...refused, accountId: account.id, ...at(midnight - 30 * 3_600_000) },
+    ])
+    await visit('/', async (page) => {
+      const clicks = await countClicks(page)
+      await page.getByRole('link', { name: 'Requests', exact: true }).click()
+      const type = async (label: string, text: string): Promise<void> => {
+        await page.getByLabel(label, { exact: true }).fill(text)
+        await page.getByLabel(label, { exact: true }).press('Enter')
+      }
+      await type('Account', 'northwind-support')
+      await type('Error code', 'ledger.monthly_limit_reached')
+      await page.getByRole('combobox', { name: 'Period' }).selectOption('Yesterday')
+      await page.getByText('1 row', { exact: true }).waitFor()
+      await rows(page).nth(1).getByRole('link').first().click()
+      await page.getByRole('heading', { level: 2, name: 'Facts' }).waitFor()
+      await page.getByText('ledger.monthly_limit_reached').first().waitFor()
+      assert.ok((await clicks()) <= 4, `${await clicks()} clicks`)
+    })
   })
 
   test('offers no refund to a viewer', async () => {

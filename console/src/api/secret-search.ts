@@ -1,28 +1,41 @@
 /**
- * Opens the key of a secret that a person has pasted. The browser hashes the secret; where it cannot, it
- * sends nothing.
+ * Opens the key of a secret that a person has typed or pasted. The browser hashes a whole secret; where it
+ * cannot, it sends nothing. Of any other one it sends the head.
  */
 import { useNavigate } from '@tanstack/react-router'
 import { hashSecret, readSecret } from '../secret.ts'
 import { announce } from '../ui/toast.tsx'
 import { api, bodyOf } from './client.ts'
 
-/** Returns a function that takes a secret, or the beginning of one, and is false for any other text. */
-export function useKeyOfSecret(): (text: string) => boolean {
+interface SecretSearch {
+  /** Takes a whole secret and opens its key; false for any other text. Its field is then to be emptied. */
+  readonly take: (text: string) => boolean
+  /** Opens the list of keys whose secrets begin so; false for any other text. */
+  readonly openHead: (text: string) => boolean
+}
+
+export function useSecretSearch(): SecretSearch {
   const navigate = useNavigate()
-  return (text) => {
-    const given = readSecret(text)
-    if (given?.kind === 'head') void navigate({ to: '/keys', search: { q: given.head } })
-    if (given?.kind === 'whole')
-      void findBySecret(given.secret).then(
-        (found) => {
-          if ('id' in found) return navigate({ to: '/keys', search: { key: found.id } })
-          announce(found.reason)
-          return undefined
-        },
-        (error: unknown) => announce(error instanceof Error ? error.message : 'It was not found.'),
+  const open = async (secret: string): Promise<void> => {
+    const found = await findBySecret(secret)
+    if ('id' in found) await navigate({ to: '/keys', search: { key: found.id } })
+    else announce(found.reason)
+  }
+  return {
+    take(text) {
+      const given = readSecret(text)
+      if (given?.kind !== 'whole') return false
+      open(given.secret).catch((error: unknown) =>
+        announce(error instanceof Error ? error.message : 'The key was not found.'),
       )
-    return given !== undefined
+      return true
+    },
+    openHead(text) {
+      const given = readSecret(text)
+      if (given?.kind !== 'head') return false
+      void navigate({ to: '/keys', search: { q: given.head } })
+      return true
+    },
   }
 }
 

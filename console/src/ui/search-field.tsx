@@ -1,5 +1,6 @@
 /** A text that filters a list: it is handed on when the person has paused. */
 import { useEffect, useRef, useState } from 'react'
+import { withoutSecrets } from '../secret.ts'
 import { TextField } from './field.tsx'
 
 interface SearchFieldProps {
@@ -30,9 +31,10 @@ export function SearchField({ label, value, onChange, placeholder, take }: Searc
       setText('')
       return
     }
-    setText(typed)
+    const shown = withoutSecrets(typed)
+    setText(shown)
     timer.current = setTimeout(() => {
-      handed.current = typed.trim()
+      handed.current = shown.trim()
       onChange(handed.current)
     }, pauseMs)
   }

@@ -3,6 +3,7 @@
  * leaves it: half a name is no filter.
  */
 import { useId, useState } from 'react'
+import { withoutSecrets } from '../secret.ts'
 import { TextField } from './field.tsx'
 
 export interface Suggestion {
@@ -34,7 +35,8 @@ export function SuggestField(props: SuggestFieldProps) {
   const apply = (given: string): void => {
     if (given.trim() !== value) onApply(given.trim())
   }
-  const change = (given: string): void => {
+  const change = (typed: string): void => {
+    const given = withoutSecrets(typed)
     setText(given)
     onTyped?.(given)
     if (given === '' || suggestions.some((each) => each.value === given)) apply(given)

@@ -29,7 +29,10 @@ export interface OpenConsole {
   close(): Promise<void>
 }
 
-export interface ConsoleOptions extends Pick<ScenarioOptions, 'clock' | 'settings' | 'storeUrl'> {
+export interface ConsoleOptions extends Pick<
+  ScenarioOptions,
+  'clock' | 'settings' | 'storeUrl' | 'onLogLine'
+> {
   /** Requests in the past; see `fillSmallStore`. */
   readonly requests?: number
 }

@@ -20,15 +20,19 @@ import { standingOf } from './state.tsx'
 import './accounts.css'
 
 export function Accounts() {
-  const { new: isAsked, ...search } = useSearch({ from: '/shell/accounts' })
+  const { new: isAsked = false, ...search } = useSearch({ from: '/shell/accounts' })
   const navigate = useNavigate({ from: '/accounts' })
   const mayChange = useMay('operator')
   const [isCreating, setIsCreating] = useState(false)
+  const [wasAsked, setWasAsked] = useState(false)
+  // A link has asked for the form. It opens once: the address forgets it.
+  if (wasAsked !== isAsked) {
+    setWasAsked(isAsked)
+    if (isAsked && mayChange) setIsCreating(true)
+  }
   useEffect(() => {
-    if (isAsked !== true) return
-    if (mayChange) setIsCreating(true)
-    void navigate({ search: ({ new: _asked, ...others }) => others, replace: true })
-  }, [isAsked, mayChange, navigate])
+    if (isAsked) void navigate({ search: ({ new: _asked, ...others }) => others, replace: true })
+  }, [isAsked, navigate])
   const change = (changes: Partial<Record<keyof ListSearch, string | undefined>>): void =>
     void navigate({ search: readListSearch({ ...search, ...changes }), replace: true })
   return (

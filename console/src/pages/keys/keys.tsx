@@ -7,9 +7,8 @@ import { X } from 'lucide-react'
 import { useState } from 'react'
 import { useList } from '../../api/list.ts'
 import { accountNamesQuery } from '../../api/names.ts'
-import { useKeyOfSecret } from '../../api/secret-search.ts'
+import { useSecretSearch } from '../../api/secret-search.ts'
 import { useMay } from '../../api/session.ts'
-import { readSecret } from '../../secret.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { SelectField } from '../../ui/field.tsx'
@@ -60,7 +59,7 @@ const states = [
 
 function Filters({ search: { q = '', key, account = '', kind, state }, onChange }: ListProps) {
   const [typed, setTyped] = useState('')
-  const openKey = useKeyOfSecret()
+  const { take } = useSecretSearch()
   const accounts = useQuery({ ...accountNamesQuery(typed), enabled: typed !== '' })
   return (
     <div className="filters" role="search">
@@ -69,7 +68,7 @@ function Filters({ search: { q = '', key, account = '', kind, state }, onChange 
         placeholder="cr_ab12 or a name"
         value={q}
         onChange={(text) => onChange({ q: text, key: undefined })}
-        take={(text) => readSecret(text)?.kind === 'whole' && openKey(text)}
+        take={take}
       />
       <SuggestField
         label="Account"

@@ -5,21 +5,18 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
-import { useKeyOfSecret } from '../../api/secret-search.ts'
+import { useSecretSearch } from '../../api/secret-search.ts'
 import { Button } from '../../ui/button.tsx'
 
 export function FindById() {
   const navigate = useNavigate()
   const [id, setId] = useState('')
-  const openKey = useKeyOfSecret()
+  const { take, openHead } = useSecretSearch()
   const open = (event: FormEvent): void => {
     event.preventDefault()
-    if (openKey(id)) {
-      setId('')
-      return
-    }
     const request = id.trim()
-    if (request !== '') void navigate({ to: '/requests/$request', params: { request } })
+    if (request === '' || openHead(request)) return
+    void navigate({ to: '/requests/$request', params: { request } })
   }
   return (
     <form className="requests-find" role="search" onSubmit={open}>
@@ -31,7 +28,7 @@ export function FindById() {
         autoComplete="off"
         spellCheck={false}
         value={id}
-        onChange={({ target }) => setId(target.value)}
+        onChange={({ target }) => setId(take(target.value) ? '' : target.value)}
       />
       <Button type="submit">
         <Search aria-hidden /> Find

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
-import { useKeyOfSecret } from '../../api/secret-search.ts'
+import { useSecretSearch } from '../../api/secret-search.ts'
 import { useMay } from '../../api/session.ts'
 import { readSecret } from '../../secret.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -64,7 +64,7 @@ function useEntries(text: string): {
 
 function PaletteSearch({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
-  const openKey = useKeyOfSecret()
+  const { take } = useSecretSearch()
   const id = useId()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
@@ -76,7 +76,7 @@ function PaletteSearch({ onClose }: { onClose: () => void }) {
     void navigate(entry.link)
   }
   const type = (given: string): void => {
-    const isSecret = readSecret(given)?.kind === 'whole' && openKey(given)
+    const isSecret = take(given)
     setText(isSecret ? '' : given)
     setChosen(0)
     if (isSecret) onClose()

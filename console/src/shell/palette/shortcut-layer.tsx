@@ -34,7 +34,8 @@ export function ShortcutLayer() {
   )
 }
 
-const openDialog = '[role=dialog], [role=alertdialog]'
+/** A toast has the role of a dialog too, but it is no task. */
+const openDialog = '.dialog'
 const pageSearch = '#content input[type=search]'
 
 /** For those who use the mouse, or do not know the keys. */
