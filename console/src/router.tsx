@@ -81,7 +81,6 @@ const shell = createRoute({
     throw redirect({ to: '/sign-in', search })
   },
   component: Shell,
-  notFoundComponent: NotFound,
 })
 
 const inShell = { getParentRoute: () => shell } as const
@@ -169,6 +168,11 @@ const pages = [
     path: '/settings',
     validateSearch: withoutOthers(settings.readSearch),
     component: Settings,
+  }),
+  createRoute({
+    ...inShell,
+    path: '$',
+    component: NotFound,
   }),
 ] as const
 

@@ -162,16 +162,12 @@ describe('sessions', () => {
         assert.equal(answer.status, 200, own)
       }
       // A name of another site that leads to this machine: DNS rebinding.
-      for (const name of ['gateway.example', 'localhost.evil.example', '127.0.0.1.evil.example'])
-        assertRefused(
-          await signIn(
-            url,
-            { token },
-            { host: `${name}:${port}`, origin: `http://${name}:${port}` },
-          ),
-          403,
-          'access.https_required',
-        )
+      for (const name of ['gateway.example', 'localhost.evil.example', '127.0.0.1.evil.example']) {
+        const own = `${name}:${port}`
+        const refused = await signIn(url, { token }, { host: own, origin: `http://${own}` })
+        assertRefused(refused, 403, 'access.https_required')
+        assert.ok(refused.text.includes(`ssh -L ${port}:127.0.0.1:${port} ${name}`), refused.text)
+      }
       const browser = await openBrowser(url, { token })
       assertRefused(
         await browser.get('/accounts', { host: `evil.example:${port}` }),

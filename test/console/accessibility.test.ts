@@ -20,6 +20,8 @@ import { openConsole, type OpenConsole } from '../support/console/open-console.t
 import { listRequests } from '../support/operations.ts'
 
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 380, height: 800 } }
+/** Between them, where a table is wider than its place, the page must not become wider too. */
+const betweenWidths = [660, 768, 900, 1024]
 
 /** Checks the page as it is, in both sizes and both colour schemes, and leaves it as it was. */
 async function checkLook(page: Page, name: string): Promise<void> {
@@ -36,6 +38,10 @@ async function checkLook(page: Page, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme: other })
     await checkColours(page)
     await takePicture(page, name)
+  }
+  for (const width of betweenWidths) {
+    await page.setViewportSize({ width, height: 900 })
+    await checkFitsWindow(page)
   }
   await page.setViewportSize(sizes.wide)
 }

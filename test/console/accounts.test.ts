@@ -331,7 +331,7 @@ describe('an operator', () => {
       await choose('Edit key')
       await page.getByLabel('Per month').fill('60')
       await page.getByRole('combobox', { name: 'Models' }).selectOption('all')
-      await page.getByLabel('Last day').fill('2099-12-31')
+      await page.getByLabel('Expires').fill('2099-12-31')
       await button(page, 'Save').click()
       await page.getByText('The key is changed.').waitFor()
       await rowsOf(page, 'Keys').getByText('of $60.00').waitFor()

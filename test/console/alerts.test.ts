@@ -104,6 +104,7 @@ describe('the pages of alerts', () => {
       await page.getByRole('link', { name: 'Targets' }).click()
       await targetRow(page, 'pager').getByRole('button', { name: 'Send test' }).click()
       const row = page.getByRole('row').filter({ hasText: '500' })
+      await row.getByText('retrying', { exact: true }).waitFor()
       await row.getByText('Next attempt').waitFor()
       receiver.behave(answers(200))
       assert.match(await row.innerText(), /pager/)

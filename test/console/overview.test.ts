@@ -88,7 +88,7 @@ describe('the overview', () => {
       assert.ok(tokens.includes(`${percentText(rate)} of input from the cache`), tokens)
       await ask(console)
       await requestsShown(page, today.requests + 1)
-      await page.getByText(/Read (now|\d+ s ago)\./).waitFor()
+      await page.getByText(/Updated (just now|\d+ s ago)\./).waitFor()
     })
   })
 

@@ -112,7 +112,10 @@ describe('the page of reports', () => {
       await page.reload()
       await page.getByText(rows.length === 1 ? '1 row' : `${rows.length} rows`).waitFor()
       await page.getByRole('columnheader', { name: 'Failovers' }).waitFor()
-      assert.equal(await page.getByRole('columnheader', { name: 'Own cost', exact: true }).count(), 0)
+      assert.equal(
+        await page.getByRole('columnheader', { name: 'Own cost', exact: true }).count(),
+        0,
+      )
       assert.equal(await page.getByLabel('Channel').inputValue(), 'openai-main')
       const shown = await page.evaluate<string[][]>(shownRows('tbody'))
       const expected = rows.map((row) => [String(row['model']), String(row['requests'])])

@@ -1,8 +1,8 @@
 /** Count × price = amount of each class, then factors, fee and refund: the exact way to the cost. */
 import type { ReactNode } from 'react'
+import { sumUsd } from '../ui/exact.ts'
 import { formatInteger, formatUsdExact } from '../ui/format.ts'
 import type { Bill, RequestInFull } from './forms.ts'
-import { sumUsd } from './usd.ts'
 import { className } from './words.ts'
 
 export function BillTable({ request }: { request: RequestInFull }) {

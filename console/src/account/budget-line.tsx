@@ -7,7 +7,7 @@ import { usdText } from './usd.ts'
 const periodNames: Readonly<Record<string, string>> = {
   day: 'Today',
   month: 'This month',
-  total: 'In all',
+  total: 'Total',
 }
 
 export function BudgetLine({ budget }: { budget: Budget }) {

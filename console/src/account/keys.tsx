@@ -76,7 +76,7 @@ const columns: readonly Column<Key>[] = [
   },
   usedColumn('Today', ({ used }) => used.day_usd),
   usedColumn('This month', ({ used }) => used.month_usd),
-  usedColumn('In all', ({ used }) => used.total_usd),
+  usedColumn('Total', ({ used }) => used.total_usd),
   { name: 'Limits', cell: (key) => <KeyLimits limits={key} /> },
   {
     name: 'Models',

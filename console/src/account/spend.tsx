@@ -1,12 +1,13 @@
 /** Pictures of the spend: by day with the largest models, and as a list of models and keys. */
 import type { ReactNode } from 'react'
 import { Chart, type Series } from '../ui/chart.tsx'
+import { sumUsd } from '../ui/exact.ts'
 import { formatUsd, formatUsdExact } from '../ui/format.ts'
 import { BarList } from '../ui/small-charts.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Count, Usd } from '../ui/values.tsx'
 import type { DayLine } from './forms.ts'
-import { sumUsd, usdText } from './usd.ts'
+import { usdText } from './usd.ts'
 import { ViewLink } from './view-link.tsx'
 
 interface SpendProps {

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Card, Notice } from '../ui/card.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
+import { monthOf } from '../ui/months.ts'
 import { describeFailure } from '../ui/states.tsx'
 import { ask } from './client.ts'
 import type { Account } from './forms.ts'
@@ -117,16 +118,4 @@ function sizeText(bytes: number): string {
 /** For a file name on every system. */
 function plain(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60)
-}
-
-/** The first day of a month (UTC) and its last, or today; `offset` counts from the current month. */
-function monthOf(offset: number): { readonly from: string; readonly to: string } {
-  const now = new Date()
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() + offset]
-  const last = Math.min(Date.UTC(year, month + 1, 0), now.getTime())
-  return { from: dayText(Date.UTC(year, month, 1)), to: dayText(last) }
-}
-
-function dayText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10)
 }

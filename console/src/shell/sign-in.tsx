@@ -6,6 +6,7 @@ import { sessionQuery, signIn } from '../api/session.ts'
 import { Notice } from '../ui/card.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
+import { Problem } from '../problem.ts'
 import { describeFailure, Loading } from '../ui/states.tsx'
 import icon from '../icon.svg'
 import './sign-in.css'
@@ -26,15 +27,14 @@ export function SignIn() {
   const client = useQueryClient()
   const navigate = useNavigate()
   const { next, ended } = useSearch({ from: '/sign-in' })
-  const [token, setToken] = useState('')
   const [linkError, setLinkError] = useState<unknown>()
-  const [isWaiting, setIsWaiting] = useState(linkCode !== undefined)
+  const [isWaiting, setIsWaiting] = useState(linkCode !== undefined && window.isSecureContext)
   const enter = async (): Promise<void> => {
     await client.fetchQuery({ ...sessionQuery, staleTime: 0 })
     await navigate({ to: next ?? '/', replace: true })
   }
   useEffect(() => {
-    if (linkCode === undefined) return
+    if (linkCode === undefined || !window.isSecureContext) return
     // A code works once; the page may be drawn twice.
     linkSignIn ??= signIn({ code: linkCode })
     linkSignIn.then(enter, (error: unknown) => {
@@ -59,33 +59,77 @@ export function SignIn() {
                 or paste an admin token.
               </Notice>
             )}
-            <Form
-              action="Sign in"
-              isDisabled={token.trim() === ''}
-              onSubmit={() => signIn({ token: token.trim() })}
-              onDone={() => void enter()}
-            >
-              {(errorOf) => (
-                <TextField
-                  label="Admin token"
-                  type="password"
-                  placeholder="ad_…"
-                  autoFocus
-                  spellCheck={false}
-                  autoComplete="current-password"
-                  value={token}
-                  onChange={setToken}
-                  error={errorOf('token')}
-                />
-              )}
-            </Form>
-            <p className="soft">
-              The first start prints an admin token. The command <code>turnpike console</code> on
-              the host prints a link that signs in.
-            </p>
+            {window.isSecureContext ? <TokenForm onDone={() => void enter()} /> : <SafeWays />}
           </>
         )}
       </div>
     </main>
+  )
+}
+
+function TokenForm({ onDone }: { onDone: () => void }) {
+  const [token, setToken] = useState('')
+  return (
+    <>
+      <Form
+        action="Sign in"
+        isDisabled={token.trim() === ''}
+        onSubmit={() => signInByToken(token.trim())}
+        onDone={onDone}
+      >
+        {(errorOf) => (
+          <TextField
+            label="Admin token"
+            type="password"
+            placeholder="ad_…"
+            autoFocus
+            spellCheck={false}
+            autoComplete="current-password"
+            value={token}
+            onChange={setToken}
+            error={errorOf('token')}
+          />
+        )}
+      </Form>
+      <p className="soft">
+        The first start prints an admin token. The command <code>turnpike console</code> on the host
+        prints a link that signs in.
+      </p>
+    </>
+  )
+}
+
+/** The API's own words for a refused credential are for programs. */
+async function signInByToken(token: string): Promise<void> {
+  try {
+    await signIn({ token })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 401) throw error
+    const detail =
+      'This admin token is not valid: it is mistyped, revoked or expired, or it is another kind of key.'
+    throw new Problem(401, { detail, code: error.code })
+  }
+}
+
+/** Over plain http from another machine a token would cross the network in clear, so none is asked for. */
+function SafeWays() {
+  const port = location.port === '' ? '80' : location.port
+  return (
+    <Notice tone="warn">
+      <p>
+        This page came over plain http from another machine. A token would cross the network in
+        clear, so you cannot sign in here. There are two ways:
+      </p>
+      <ul className="sign-in-ways">
+        <li>Open the console over https, through a proxy that has a certificate.</li>
+        <li>
+          Open an SSH tunnel with{' '}
+          <code className="break">
+            ssh -L {port}:127.0.0.1:{port} {location.hostname}
+          </code>
+          , and then <code className="break">http://127.0.0.1:{port}/console/</code>.
+        </li>
+      </ul>
+    </Notice>
   )
 }

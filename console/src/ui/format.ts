@@ -30,18 +30,29 @@ const picoDigits = 12
 /** Two decimals, or as many as show two digits that matter: 0.00001234 → $0.000012. Never nothing. */
 export function formatUsd(usd: string): string {
   const picos = parsePicos(usd)
+  const places = placesOf(picos)
+  const unit = 10n ** BigInt(picoDigits - places)
+  // 0.0999 rounds to 0.10, which needs a place less.
+  return formatUsdFixed(picos, placesOf(roundedTo(picos, unit) * unit))
+}
+
+function placesOf(picos: bigint): number {
   const length = (picos < 0n ? -picos : picos).toString().length
   const zeros = picos === 0n ? 0 : Math.max(picoDigits - length, 0)
-  return formatUsdFixed(picos, Math.min(zeros === 0 ? 2 : zeros + 2, picoDigits))
+  return zeros === 0 ? 2 : Math.min(zeros + 2, picoDigits)
+}
+
+/** In whole units, half a unit away from zero. */
+export function roundedTo(picos: bigint, unit: bigint): bigint {
+  const rounded = ((picos < 0n ? -picos : picos) + unit / 2n) / unit
+  return picos < 0n ? -rounded : rounded
 }
 
 /** Rounded to this many decimals. What rounds to nothing shows as less than the least: <$0.01. */
 export function formatUsdFixed(picos: bigint, places: number): string {
-  const size = picos < 0n ? -picos : picos
-  const unit = 10n ** BigInt(picoDigits - places)
-  const rounded = (size + unit / 2n) / unit
+  const rounded = roundedTo(picos < 0n ? -picos : picos, 10n ** BigInt(picoDigits - places))
   const sign = picos < 0n ? '−' : ''
-  if (rounded === 0n && size > 0n) return `${sign}<$${'0.'.padEnd(places + 1, '0')}1`
+  if (rounded === 0n && picos !== 0n) return `${sign}<$${'0.'.padEnd(places + 1, '0')}1`
   const digits = rounded.toString().padStart(places + 1, '0')
   return `${sign}$${group(digits.slice(0, -places))}.${digits.slice(-places)}`
 }
@@ -71,10 +82,10 @@ function joined(large: number, largeUnit: string, small: number, smallUnit: stri
   return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
 }
 
-/** How long ago, in one unit: "12 s ago", "3 h ago"; "in 5 min" for a moment to come. */
+/** How long ago, in one unit: "just now", "12 s ago", "3 h ago"; "in 5 min" for a moment to come. */
 export function formatAge(ms: number): string {
   const far = Math.abs(ms)
-  if (far < 1_000) return 'now'
+  if (far < 1_000) return 'just now'
   const [unitMs, unit] = ageUnits.find(([each]) => far >= each) ?? [1_000, 's']
   const text = `${Math.floor(far / unitMs)} ${unit}`
   return ms < 0 ? `in ${text}` : `${text} ago`

@@ -4,7 +4,7 @@
  * margin.
  */
 import { parsePicos } from './exact.ts'
-import { formatUsdFixed } from './format.ts'
+import { formatUsdFixed, roundedTo } from './format.ts'
 
 interface Term {
   readonly name: string
@@ -63,7 +63,7 @@ export function equationOf(figures: MoneyFigures): readonly ShownTerm[] {
   const exact = words.map((word) => parsePicos(figures[word]))
   const digits = placesFor(exact)
   const unit = 10n ** BigInt(picoDigits - digits)
-  const rounded = exact.map((picos) => roundTo(picos, unit))
+  const rounded = exact.map((picos) => roundedTo(picos, unit))
   settleRest(exact, rounded, unit)
   return words.map((word, index) => ({
     ...moneyTerms[word],
@@ -88,14 +88,15 @@ function settleRest(exact: readonly bigint[], rounded: bigint[], unit: bigint): 
   const step = rest < 0n ? -1n : 1n
   const lossOf = (index: number): bigint =>
     step * ((exact[index] ?? 0n) - (rounded[index] ?? 0n) * unit)
-  const costs = [1, 2, 3, 4].sort((one, other) => (lossOf(one) < lossOf(other) ? 1 : -1))
+  // What is exactly nothing stays nothing.
+  const isNothing = (index: number): boolean => exact[index] === 0n
+  const costs = [1, 2, 3, 4].sort((one, other) =>
+    isNothing(one) === isNothing(other)
+      ? Number(lossOf(one) < lossOf(other)) - Number(lossOf(one) > lossOf(other))
+      : Number(isNothing(one)) - Number(isNothing(other)),
+  )
   for (const index of costs.slice(0, Number(abs(rest))))
     rounded[index] = (rounded[index] ?? 0n) + step
-}
-
-function roundTo(picos: bigint, unit: bigint): bigint {
-  const rounded = (abs(picos) + unit / 2n) / unit
-  return picos < 0n ? -rounded : rounded
 }
 
 function abs(value: bigint): bigint {

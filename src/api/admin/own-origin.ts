@@ -55,13 +55,17 @@ export function judgeSignIn({ headers }: IncomingMessage): { readonly isHttps: b
       `The page is at ${origin.host}, but the request came for ${headers.host ?? 'no host'}. A proxy must pass the Host header on.`,
     )
   const isHttps = origin.protocol === https
-  return isHttps || isLoopback(headers.host) ? { isHttps } : httpsRequired
+  return isHttps || isLoopback(headers.host) ? { isHttps } : httpsRequired(origin)
 }
 
-const httpsRequired = refuse(
-  'access.https_required',
-  'Sign in over https, or through an SSH tunnel: ssh -L 8081:127.0.0.1:8081 HOST, then open http://127.0.0.1:8081/console/.',
-)
+/** Names the port at which the page is open. */
+function httpsRequired({ port, hostname }: URL): Refusal {
+  const own = port === '' ? '80' : port
+  return refuse(
+    'access.https_required',
+    `Sign in over https, or through an SSH tunnel: ssh -L ${own}:127.0.0.1:${own} ${hostname}, then open http://127.0.0.1:${own}/console/.`,
+  )
+}
 
 const notJson = refuse(
   'http.unsupported_media_type',

@@ -16,4 +16,5 @@ export const addresses: Readonly<Record<string, string>> = {
   '/alerts': '/alerts',
   '/audit': '/audit',
   '/settings': '/settings',
+  $: '/no/such/page',
 }

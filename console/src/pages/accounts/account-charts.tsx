@@ -35,7 +35,7 @@ function DayChart({ account: { spend } }: { account: Account }) {
       format={(value) => formatUsd(value.toFixed(6))}
       unit="day"
       height={190}
-      series={[{ name: 'Spend', kind: 'bars', values: spend.by_day_usd.map(Number) }]}
+      series={[{ name: 'Net spend', kind: 'bars', values: spend.by_day_usd.map(Number) }]}
     />
   )
 }

@@ -74,7 +74,7 @@ function fileColumn(name: string, csv: (account: Account) => string | number | n
 function Trend({ account: { spend } }: { account: Account }) {
   const values = spend.by_day_usd.map(Number)
   const top = formatUsd(Math.max(...values).toFixed(6))
-  return <Spark values={values} label={`Spend by day, 30 days, at most ${top}`} />
+  return <Spark values={values} label={`Net spend by day, 30 days, at most ${top}`} />
 }
 
 /** The limits that are set, in short. */

@@ -45,12 +45,12 @@ const labels: Readonly<Record<keyof KeyDraft, string>> = {
   name: 'Name',
   daily_usd: 'Budget per day',
   monthly_usd: 'Budget per month',
-  total_usd: 'Budget in all',
+  total_usd: 'Total budget',
   rpm: 'Requests per minute',
   tpm: 'Tokens per minute',
   models: 'Models',
   ip: 'Addresses',
-  expires: 'Last day',
+  expires: 'Expires',
 }
 
 function EditKeyForm({ read, onClose }: { read: TaggedKey; onClose: () => void }) {

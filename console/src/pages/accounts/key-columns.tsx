@@ -40,7 +40,7 @@ export const keyColumns: readonly Column<Key>[] = [
     cell: (key) => <Budgets of={key} empty={<span className="soft">none</span>} />,
   },
   {
-    name: 'Spend',
+    name: 'Net spend',
     isNumber: true,
     cell: ({ id, account_id: account, used }) => (
       <Link to="/requests" search={{ key: id, ...(account !== null && { account }) }}>

@@ -104,7 +104,7 @@ export function KeyFields({ draft, onChange, errorOf }: KeyFieldsProps) {
           {...bind('name')}
         />
         <TextField
-          label="Last day"
+          label="Expires"
           type="date"
           hint="Works until its end (UTC); empty for no end"
           {...bind('expires')}
@@ -115,7 +115,7 @@ export function KeyFields({ draft, onChange, errorOf }: KeyFieldsProps) {
         <div className="form-pair">
           <TextField label="Per day" unit="$" inputMode="decimal" {...bind('daily_usd')} />
           <TextField label="Per month" unit="$" inputMode="decimal" {...bind('monthly_usd')} />
-          <TextField label="In all" unit="$" inputMode="decimal" {...bind('total_usd')} />
+          <TextField label="Total" unit="$" inputMode="decimal" {...bind('total_usd')} />
         </div>
       </fieldset>
       <fieldset className="key-group">

@@ -51,7 +51,7 @@ function NewAccountForm({ onClose }: { onClose: () => void }) {
         )
       }
       onDone={({ id, name }) => {
-        announce(`The account ${name} is made.`)
+        announce(`The account ${name} is created.`)
         void client.invalidateQueries({ queryKey: ['accounts'] })
         void navigate({ to: '/accounts/$account', params: { account: id } })
       }}

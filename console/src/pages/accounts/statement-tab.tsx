@@ -2,10 +2,11 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Download } from 'lucide-react'
-import { buttonClass } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Figure, Figures, Notice } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { formatInteger } from '../../ui/format.ts'
+import { monthOf } from '../../ui/months.ts'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { More, Table } from '../../ui/table.tsx'
 import { Time, Usd } from '../../ui/values.tsx'
@@ -21,7 +22,8 @@ import { statementColumns } from './statement-columns.tsx'
 
 export function StatementTab({ account }: { account: Account }) {
   const search = useSearch({ from: '/shell/accounts/$account' })
-  const period = { from: search.from ?? firstOfMonth(), to: search.to ?? today() }
+  const month = monthOf(0)
+  const period = { from: search.from ?? month.from, to: search.to ?? month.to }
   const { data, error, refetch } = useQuery({
     ...statementFiguresQuery(account.id, period),
     placeholderData: keepPreviousData,
@@ -70,6 +72,8 @@ function PeriodFields({ period }: { period: Period }) {
         min={period.from}
         onChange={(to) => change({ to })}
       />
+      <Button onClick={() => change(monthOf(0))}>This month</Button>
+      <Button onClick={() => change(monthOf(-1))}>Last month</Button>
     </div>
   )
 }
@@ -149,14 +153,6 @@ function Lines({ account, period }: { account: Account; period: Period }) {
       />
     </>
   )
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10)
-}
-
-function firstOfMonth(): string {
-  return `${today().slice(0, 8)}01`
 }
 
 interface DownloadProps {

@@ -18,6 +18,11 @@ const tones: Readonly<Record<Delivery['state'], Tone>> = {
   dropped: 'warn',
 }
 
+/** A message whose attempts have failed is no calm one, although the gateway goes on trying. */
+function isRetrying({ state, attempts }: Delivery): boolean {
+  return state === 'waiting' && attempts > 0
+}
+
 /** No event tells of attempts, so a list with messages under way is read again. */
 function renewMs(deliveries: readonly Delivery[]): number | undefined {
   return deliveries.some(({ state }) => state === 'waiting') ? 2_000 : undefined
@@ -59,7 +64,7 @@ export function Deliveries() {
           caption="Deliveries of alerts, newest first"
           list={list}
           rowKey={({ id }) => id}
-          rowTone={({ state }) => (state === 'failed' ? 'bad' : undefined)}
+          rowTone={rowTone}
           empty={
             state === undefined ? (
               <Empty title="No delivery yet.">Alerts and tests of targets are listed here.</Empty>
@@ -87,7 +92,7 @@ export function Deliveries() {
                 </div>
               ),
             },
-            { name: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
+            { name: 'State', cell: (delivery) => <State delivery={delivery} /> },
             { name: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
             { name: 'Answer', cell: (delivery) => <Outcome delivery={delivery} /> },
           ]}
@@ -97,14 +102,24 @@ export function Deliveries() {
   )
 }
 
-function Outcome({
-  delivery: { outcome, state, due_at: due, ended_at: ended },
-}: {
-  delivery: Delivery
-}) {
+function rowTone(delivery: Delivery): 'bad' | 'warn' | undefined {
+  if (delivery.state === 'failed') return 'bad'
+  return isRetrying(delivery) ? 'warn' : undefined
+}
+
+function State({ delivery }: { delivery: Delivery }) {
+  if (isRetrying(delivery)) return <Badge tone="warn">retrying</Badge>
+  return <Badge tone={tones[delivery.state]}>{delivery.state}</Badge>
+}
+
+/** The last error first. */
+function Outcome({ delivery }: { delivery: Delivery }) {
+  const { outcome, state, due_at: due, ended_at: ended } = delivery
   return (
     <div>
-      {outcome}
+      <span className={isRetrying(delivery) || state === 'failed' ? 'bad' : undefined}>
+        {outcome}
+      </span>
       {state === 'waiting' && due !== null && (
         <div className="soft">
           Next attempt <Time at={due} />

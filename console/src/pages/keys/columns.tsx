@@ -44,7 +44,7 @@ export const keyColumns: readonly Column<Key>[] = [
     cell: ({ last_used_at: at }) => <Age at={at} />,
   },
   {
-    name: 'Spend, month',
+    name: 'Net spend, month',
     sort: 'spend',
     isNumber: true,
     cell: (key) => <Spend of={key} />,

@@ -28,7 +28,7 @@ export function Overview() {
       title="Overview"
       hint={
         <>
-          <Compared data={data} /> Read <Age at={readAt} />.
+          <Compared data={data} /> Updated <Age at={readAt} />.
         </>
       }
       actions={<LastAudit audit={data.last_audit} />}

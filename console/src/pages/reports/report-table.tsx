@@ -40,7 +40,7 @@ export function ReportTable(props: ReportTableProps) {
   const { question, by, columnsMenu } = props
   return (
     <Card
-      title="Rows"
+      title="By row"
       hint={`${formatDay(question.from)} to ${formatDay(question.to)}, UTC`}
       isFlush
       actions={

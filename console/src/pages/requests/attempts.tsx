@@ -6,7 +6,7 @@ import { Prose } from '../../ui/prose.tsx'
 import { Duration } from '../../ui/values.tsx'
 import { VendorErrorWords } from '../../ui/vendor-error.tsx'
 import type { RequestInFull } from './queries.ts'
-import { durationMsOf } from './words.ts'
+import { attemptName, durationMsOf } from './words.ts'
 
 type Attempt = RequestInFull['attempts'][number]
 
@@ -52,7 +52,7 @@ export function Attempts({ request }: { request: RequestInFull }) {
 
 const blameWords = {
   channel: ["the channel's fault", 'bad'],
-  client: ["the client's doing", 'warn'],
+  client: ["the client's fault", 'warn'],
   none: ['no fault', 'neutral'],
 } as const satisfies Record<string, readonly [string, Tone]>
 
@@ -80,7 +80,7 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
         <Badge tone={hasAnswered ? 'good' : first === null ? 'bad' : 'neutral'}>
           {status === null ? 'no status' : `status ${status}`}
         </Badge>
-        <Badge>{name.replaceAll('_', ' ')}</Badge>
+        <Badge>{attemptName(name)}</Badge>
         {blame !== null && <Badge tone={blameWords[blame][1]}>{blameWords[blame][0]}</Badge>}
       </div>
       <p>

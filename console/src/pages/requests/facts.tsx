@@ -45,7 +45,7 @@ export function FactsOf({ request }: { request: RequestInFull }) {
     Ended: <Time at={request.ended_at} />,
     Client: request.client ?? <Missing why="Not known" />,
     Address: request.address ?? <Missing why="Not recorded" />,
-    Marks: marks.length === 0 ? <Missing why="None" /> : marks.join(', ').replaceAll('_', ' '),
+    Flags: marks.length === 0 ? <Missing why="None" /> : marks.join(', ').replaceAll('_', ' '),
   }
   return (
     <Card title="Facts">

@@ -53,3 +53,15 @@ export function clientSaw({
 export function durationMsOf({ started_at: start, ended_at: end }: RequestLine): number {
   return Math.max(Date.parse(end) - Date.parse(start), 0)
 }
+
+/** Classes of attempts whose word says little by itself. */
+const attemptNames: Readonly<Record<string, string>> = {
+  client: 'request refused',
+  config: 'credential refused',
+  hard: 'no usable answer',
+  lone_500: 'error 500',
+}
+
+export function attemptName(name: string): string {
+  return attemptNames[name] ?? name.replaceAll('_', ' ')
+}
