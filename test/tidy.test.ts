@@ -104,6 +104,7 @@ const tableOwners: TableOwners = {
   alert: ['src/operations/alerts/'],
   alert_delivery: ['src/operations/alerts/delivery-store.ts'],
   channel_health: ['src/channels/health/health-store.ts'],
+  former_credential: ['src/channels/former-credential-store.ts'],
   channel_change: ['src/channels/cluster/channel-history.ts'],
   channel_state: ['src/channels/cluster/channel-states.ts'],
   gateway_node: ['src/storage/node-store.ts'],

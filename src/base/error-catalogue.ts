@@ -360,15 +360,20 @@ export const errorGroups = {
     'operations.conflict': {
       status: 409,
       origin: 'client',
-      meaning:
-        'The input contradicts what exists: a name in use, a reference used for something else, a newer store.',
+      meaning: 'The input contradicts what exists: a name or reference in use, a newer store.',
       advice: 'Read the message; nothing has changed.',
     },
     'operations.precondition_failed': {
       status: 412,
       origin: 'client',
-      meaning: 'The thing has changed since it was read (`If-Match`).',
+      meaning: 'The thing has changed since it was read (`If-Match`, `revision`).',
       advice: 'Read it again, and decide again.',
+    },
+    'operations.credential_refused': {
+      status: 409,
+      origin: 'client',
+      meaning: 'A new credential of a channel did not serve a request.',
+      advice: 'Nothing has changed. Give another credential, or use `force`.',
     },
     'operations.confirmation_required': {
       status: 409,

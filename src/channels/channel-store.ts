@@ -30,6 +30,8 @@ export interface ModelRow extends Omit<Model, 'prices'>, Retirable {}
 export interface ChannelRow extends Values<typeof channelFields>, Retirable {
   readonly name: string
   readonly override: ChannelOverride
+  /** When its present credential came. */
+  readonly credentialSetAtMs: number
 }
 
 export function isInUse({ retiredAtMs }: Retirable): boolean {
@@ -161,7 +163,11 @@ export async function withdrawPrice(
 
 /** Inserts or overwrites all but the operator's override, which only `setOverride` changes. */
 export async function saveChannel(transaction: Transaction, channel: ChannelRow): Promise<void> {
-  const own = { name: channel.name, override: channel.override }
+  const own = {
+    name: channel.name,
+    override: channel.override,
+    credential_set_at_ms: channel.credentialSetAtMs,
+  }
   const row = { ...own, ...columnsOf(channelFields, channel), ...retirement(channel) }
   await upsertRows(transaction, { ...channelTable, kept: ['override'] }, [row])
 }
@@ -204,6 +210,7 @@ function readChannel(row: Row): ChannelRow {
     name: String(row['name']),
     ...readColumns(channelFields, row),
     override: row['override'] === 'disabled' ? 'disabled' : 'enabled',
+    credentialSetAtMs: Number(row['credential_set_at_ms']),
     retiredAtMs: readRetirement(row),
   }
 }

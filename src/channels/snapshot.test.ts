@@ -21,6 +21,7 @@ function channelRow(name: string, change: Partial<ChannelRow> = {}): ChannelRow 
     maxConcurrent: undefined,
     check: 'request',
     override: 'enabled',
+    credentialSetAtMs: 1,
     baselines: new Map(),
     cost: undefined,
     path: '/v1',

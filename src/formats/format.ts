@@ -345,6 +345,8 @@ export interface Format {
   readonly webSocketPaths: readonly string[]
   /** The path of the base address that this format's usual clients have, behind the vendor's prefix. */
   readonly basePath: '' | '/v1'
+  /** The query for a vendor's list of models, with its question mark, so that it has all of them. */
+  readonly listingQuery: string
   /** The response header in which this format's clients look for a request id. */
   readonly requestIdHeader: 'request-id' | 'x-request-id'
   /** A frame that this format's clients pass over. */

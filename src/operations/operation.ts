@@ -256,6 +256,11 @@ export function changedMeanwhile(message: string, changes: readonly unknown[]): 
   return refused('operations.precondition_failed', message, { changes })
 }
 
+/** Refuses a credential that a vendor does not take; `test` says what came back. */
+export function credentialRefused(message: string, test: object): Error {
+  return refused('operations.credential_refused', message, { test })
+}
+
 export function conflict(message: string): Error {
   return refused('operations.conflict', message)
 }

@@ -21,6 +21,7 @@ const copiedTables = [
   'model',
   'price',
   'channel',
+  'former_credential',
   'channel_health',
   'channel_change',
   'operator_action',

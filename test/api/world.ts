@@ -10,7 +10,8 @@ import { applyObservation } from '../../src/operations/alerts/raise.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
 import { modelChanges } from '../../src/operations/catalogue/entry-changes.ts'
 import { runAudit } from '../../src/operations/store/audit-runs.ts'
-import { valueOf } from '../../src/operations/operation.ts'
+import { replaceCredential } from '../../src/operations/channels/replace-credential.ts'
+import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import {
   createAccount,
@@ -77,6 +78,7 @@ export async function openWorld(gateway: Scenario): Promise<World> {
         await switchChannel(context, { channel: exampleNames.channel, override: 'disabled' })
       if (row.id === 'channels.off')
         await switchChannel(context, { channel: exampleNames.channel, override: 'enabled' })
+      if (row.id === 'channels.restore_credential') await replaceSomeCredential(context)
       const isNew = row.method === 'POST'
       const input: Record<string, unknown> = {}
       for (const [field, value] of Object.entries(row.example)) {
@@ -89,6 +91,13 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     },
     call: (row, input, headers) => callRow(gateway.adminUrl, row, input, headers),
   }
+}
+
+/** So that there is a former one. */
+async function replaceSomeCredential(context: OperationContext): Promise<void> {
+  const credential = `sk-${newId('key', Date.now())}`
+  const input = { channel: exampleNames.channel, credential, force: true }
+  valueOf(await replaceCredential(context, input))
 }
 
 /** Sends a request that is charged, and returns its id. */

@@ -5,7 +5,14 @@
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { dayMs } from '../../src/base/clock.ts'
 import { Secret } from '../../src/base/secret.ts'
+import { removeOldCredentials } from '../../src/channels/former-credential-store.ts'
+import { showChannel } from '../../src/operations/channels/channel-health.ts'
+import {
+  replaceCredential,
+  restoreCredential,
+} from '../../src/operations/channels/replace-credential.ts'
 import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { applyCatalogue } from '../../src/operations/catalogue/catalogue.ts'
 import {
@@ -241,6 +248,63 @@ export function describeEntries(name: string, open: () => Promise<LedgerHarness>
       // Without a revision a file applies as it is.
       const bare = heavier.replace(/^revision: .*\n/, '')
       assert.equal(valueOf(await applyCatalogue(bob, { text: bare })).kind, 'unchanged')
+    })
+
+    it('keeps a replaced credential for a day, and takes it back once', async () => {
+      const { clock, database } = harness
+      const replace = async (credential: string) =>
+        valueOf(await replaceCredential(ann, { channel: 'alpha-reserve', credential, force: true }))
+      const first = await replace('sk-second-secret')
+      assert.equal(first.former_credential?.credential, 'env:RESERVE')
+      assert.equal((await replace('sk-second-secret')).kind, 'unchanged')
+      const restored = valueOf(await restoreCredential(ann, { channel: 'alpha-reserve' }))
+      assert.equal(restored.credential, 'env:RESERVE')
+      assert.equal(restored.former_credential, null)
+      assert.equal(
+        refusalOf(await restoreCredential(ann, { channel: 'alpha-reserve' })).code,
+        'operations.not_found',
+      )
+      // A file that changes a credential keeps the former one, too.
+      const text = (await exportCatalogue(ann)).replace('env:RESERVE', 'sk-third-secret')
+      valueOf(await applyCatalogue(ann, { text }))
+      clock.advance(dayMs - 1)
+      valueOf(await channelChanges.edit(ann, { channel: 'alpha-reserve', weight: 3 }))
+      const kept = valueOf(await showChannel(ann, { channel: 'alpha-reserve' }))
+      assert.equal(kept.former_credential?.credential, 'env:RESERVE')
+      clock.advance(1)
+      const late = await restoreCredential(ann, { channel: 'alpha-reserve' })
+      assert.equal(refusalOf(late).code, 'operations.not_found')
+      await database.transact((transaction) => removeOldCredentials(transaction, clock.now()))
+      assert.deepEqual(await database.query('SELECT * FROM former_credential'), [])
+    })
+
+    it('saves a credential only where it has served, and one of two at a time', async () => {
+      const answers = (outcome: 'ok' | 'config') => ({
+        ...ann,
+        runCheck: () => Promise.resolve({ outcome, durationMs: 1, status: 200 }),
+      })
+      const input = { channel: 'alpha-main', credential: 'sk-next-secret' }
+      const before = await exportCatalogue(ann)
+      const refused = refusalOf(await replaceCredential(answers('config'), input))
+      assert.equal(refused.code, 'operations.credential_refused')
+      assert.equal(
+        /credential: .*/.exec(await exportCatalogue(ann))?.[0],
+        /credential: .*/.exec(before)?.[0],
+      )
+      // What another operator saves while the request runs is not undone.
+      const late: OperationContext = {
+        ...ann,
+        async runCheck() {
+          valueOf(await channelChanges.edit(bob, { channel: 'alpha-main', weight: 4 }))
+          return { outcome: 'ok', durationMs: 1, status: 200 }
+        },
+      }
+      const stale = refusalOf(await replaceCredential(late, input))
+      assert.equal(stale.code, 'operations.precondition_failed')
+      const replaced = valueOf(await replaceCredential(answers('ok'), input))
+      assert.equal(replaced.kind, 'applied')
+      const all = JSON.stringify([replaced, await recentActions(ann), await exportCatalogue(ann)])
+      assert.ok(!all.includes('sk-next-secret') && !all.includes('sk-main-secret'))
     })
 
     it('knows the revision of another store as such', async () => {

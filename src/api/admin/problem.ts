@@ -5,6 +5,7 @@
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../../base/error-catalogue.ts'
 import type { Refusal } from '../../base/errors.ts'
+import { isObject } from '../../base/object.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 
 export const problemType = 'application/problem+json'
@@ -21,12 +22,14 @@ export interface Problem {
   readonly mistakes?: readonly unknown[]
   /** What others have changed since the revision that a change of the catalogue names. */
   readonly changes?: readonly unknown[]
+  /** What came back of the request with a new credential. */
+  readonly test?: object
 }
 
 export function problemOf(refusal: Refusal | OperationRefusal, requestId: string): Problem {
   const { status } = errorCatalogue[refusal.code]
   const fields = 'fields' in refusal ? refusal.fields : undefined
-  const { mistakes, changes } = refusal.details ?? {}
+  const { mistakes, changes, test } = refusal.details ?? {}
   return {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
@@ -37,5 +40,6 @@ export function problemOf(refusal: Refusal | OperationRefusal, requestId: string
     ...(fields !== undefined && { errors: fields }),
     ...(Array.isArray(mistakes) && { mistakes }),
     ...(Array.isArray(changes) && { changes }),
+    ...(isObject(test) && { test }),
   }
 }

@@ -7,7 +7,9 @@ import { formatOf } from '../../formats/registry.ts'
 import type { StreamMeter } from '../../formats/answer.ts'
 import type { Format, ForwardedOperation, UpstreamFault } from '../../formats/format.ts'
 import { parseBody } from '../../formats/json.ts'
+import { readListing, type ModelListing } from '../../formats/model-listing.ts'
 import { readVendorError, unreadError } from '../../formats/vendor-error.ts'
+import { reasonOf, type VendorReason } from '../../formats/vendor-reason.ts'
 import { readableBody } from '../../http/client/content-encoding.ts'
 import { sendDecoding } from '../../http/client/decoded-answer.ts'
 import type { Usage } from '../../metering/usage.ts'
@@ -38,6 +40,8 @@ export interface CheckRequest {
   readonly by: 'request' | 'models'
   /** Whether the answer of a real request is streamed. */
   readonly form?: Form
+  /** Set where the listing is to be read, as whole as one answer has it. */
+  readonly readsListing?: boolean
   readonly timeoutMs: number
 }
 
@@ -52,9 +56,16 @@ export interface CheckResult {
   readonly retryAfterMs?: number | undefined
   /** The vendor's own counts for a real request. */
   readonly usage?: Usage | undefined
+  /** The model that answered a real request, as the vendor names it. */
+  readonly model?: string | undefined
+  /** What the vendor has said of its refusal. */
+  readonly reason?: VendorReason | undefined
+  readonly listing?: ModelListing | undefined
 }
 
 const answerBytesMax = 1_048_576
+/** Aggregators list hundreds of models, each with its prices and limits. */
+const listingBytesMax = 8_388_608
 
 interface CheckParts {
   readonly upstream: Upstream
@@ -99,6 +110,7 @@ function sendOnce(
 ): Promise<Sent> {
   const sent = upstreamRequest(request, body)
   const sentMs = clock.monotonic()
+  const bytesMax = request.readsListing === true ? listingBytesMax : answerBytesMax
   return new Promise((resolve) => {
     let head: UpstreamHead | undefined
     const chunks: Buffer[] = []
@@ -118,7 +130,7 @@ function sendOnce(
       },
       onBytes(received, start, end) {
         bytes += end - start
-        if (bytes <= answerBytesMax) chunks.push(copyOf(received, start, end))
+        if (bytes <= bytesMax) chunks.push(copyOf(received, start, end))
         return true
       },
       onEnd() {
@@ -135,23 +147,20 @@ function sendOnce(
         }
       },
     }
-    const bounds = { receiver, bytesMax: answerBytesMax }
+    const bounds = { receiver, bytesMax }
     const call = sendDecoding(upstream, request.channel, sent, bounds)
   })
 }
 
 function upstreamRequest(
-  { vendor, channel, model, operation }: CheckRequest,
+  { vendor, channel, model, operation, readsListing }: CheckRequest,
   body: Buffer | undefined,
 ): Omit<UpstreamRequest, 'body'> & { readonly body: Buffer | undefined } {
   const fields = fieldsOf(['user-agent', 'turnpike-check', 'content-type', 'application/json'])
   const path = body === undefined ? '/v1/models' : operation.path
-  const reach = reachOf(channel, vendor, {
-    fields,
-    path,
-    query: '',
-    format: formatOfPlace(model, vendor.format),
-  })
+  const format = formatOfPlace(model, vendor.format)
+  const query = readsListing === true ? formatOf(format).listingQuery : ''
+  const reach = reachOf(channel, vendor, { fields, path, query, format })
   return { method: body === undefined ? 'GET' : 'POST', ...reach, body }
 }
 
@@ -160,11 +169,11 @@ interface CheckAnswer {
   readonly body: Buffer
 }
 
-type Judged = Pick<CheckResult, 'outcome' | 'failure' | 'retryAfterMs' | 'usage'>
+type Judged = Omit<CheckResult, 'status' | 'durationMs'>
 
 /** Only an answer of the format passes: a page with status 200 proves nothing. */
 function judgeCheck(
-  { vendor, model, operation }: Pick<CheckRequest, 'vendor' | 'model' | 'operation'>,
+  { vendor, model, operation, readsListing }: CheckRequest,
   sent: Buffer | undefined,
   answer: CheckAnswer,
   nowMs: number,
@@ -175,7 +184,7 @@ function judgeCheck(
   if (head.status >= 200 && head.status < 300) {
     const contentType = (head.header('content-type') ?? '').toLowerCase()
     return sent === undefined
-      ? judgeListing(body)
+      ? judgeListing(body, readsListing === true)
       : judgeAnswer(format, operation, {
           sent,
           contentType,
@@ -189,12 +198,16 @@ function judgeCheck(
     { status: head.status, retryAfter: head.header('retry-after') },
     error,
   )
-  return { outcome: outcomeOf(fault), retryAfterMs: readRetryAfterMs(head, nowMs) }
+  const retryAfterMs = readRetryAfterMs(head, nowMs)
+  return { outcome: outcomeOf(fault), retryAfterMs, reason: reasonOf(error) }
 }
 
-/** A listing is any JSON: servers differ in how they list. */
-function judgeListing(body: Buffer): Judged {
-  return { outcome: parseBody(body) === undefined ? 'hard' : 'ok' }
+/** A listing is any JSON: servers differ in how they list. One that is to be read has ids of models. */
+function judgeListing(body: Buffer, isRead: boolean): Judged {
+  const parsed = parseBody(body)
+  if (parsed === undefined) return { outcome: 'hard' }
+  const listing = isRead ? readListing(parsed) : undefined
+  return { outcome: isRead && listing === undefined ? 'hard' : 'ok', listing }
 }
 
 function judgeAnswer(
@@ -210,7 +223,8 @@ function judgeAnswer(
   if (facts.isStream) return judgeStream(format, operation.openMeter(facts), answer)
   const read = operation.readAnswer(parseBody(body), facts)
   if (read.kind === 'error') return { outcome: outcomeOf(format.classifyEvent(read.error).fault) }
-  return read.kind === 'answer' ? { outcome: 'ok', usage: read.reading.usage } : { outcome: 'hard' }
+  if (read.kind !== 'answer') return { outcome: 'hard' }
+  return { outcome: 'ok', usage: read.reading.usage, model: read.reading.model }
 }
 
 interface StreamBody {

@@ -58,6 +58,7 @@ export const chatFormat: Format = {
   ],
   webSocketPaths: [responsesCreate.path],
   basePath: '/v1',
+  listingQuery: '',
   requestIdHeader: 'x-request-id',
   // Its SDKs read the data of every event, so only a comment is safe.
   ping: Buffer.from(': keep-alive\n\n'),

@@ -70,6 +70,8 @@ export const messagesFormat: Format = {
   ],
   webSocketPaths: [],
   basePath: '',
+  // Without it a page has twenty.
+  listingQuery: '?limit=1000',
   requestIdHeader: 'request-id',
   ping: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
   classifyEvent: classifyMessagesEvent,

@@ -13,6 +13,10 @@ import {
   withdrawPrice,
   type CatalogueRows,
 } from '../../channels/channel-store.ts'
+import {
+  deleteFormerCredential,
+  saveFormerCredential,
+} from '../../channels/former-credential-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import type { Answer } from '../answer-forms.ts'
@@ -93,6 +97,8 @@ export interface Change extends z.output<typeof changeOptions> {
   /** What the operators' log names as changed. */
   readonly subject: string
   readonly isFile: boolean
+  /** It takes a former credential back: the present one is not kept in its place. */
+  readonly isRestore?: boolean
 }
 
 /** Makes the stored catalogue equal to the draft, or refuses and changes nothing. */
@@ -117,6 +123,7 @@ export async function changeCatalogue(
 }
 
 interface Prepared {
+  readonly stored: CatalogueRows
   readonly plan: CataloguePlan
   /** Account and keys of the demo, where the change ends it. */
   readonly demo: DemoAccess
@@ -124,7 +131,7 @@ interface Prepared {
 }
 
 /** Plans what the draft changes in the stored catalogue. Writes nothing. */
-async function prepare(
+export async function prepare(
   context: OperationContext,
   queryable: Queryable,
   change: Change,
@@ -147,7 +154,12 @@ async function prepare(
     ...findMissingLimits(plan.allModels, catalogue, nowMs),
   ]
   const kind = diff.length === 0 ? 'unchanged' : 'would_apply'
-  return { plan, demo, result: { kind, diff, notes, revision: await currentRevision(queryable) } }
+  return {
+    stored,
+    plan,
+    demo,
+    result: { kind, diff, notes, revision: await currentRevision(queryable) },
+  }
 }
 
 async function endedDemo(
@@ -208,9 +220,12 @@ async function carryOut(
   for (const model of plan.models) await saveModel(transaction, model)
   for (const price of plan.pricesToWithdraw) await withdrawPrice(transaction, price)
   for (const price of plan.pricesToSave) await savePrice(transaction, price)
-  for (const { row, credential } of plan.channels) {
+  for (const { row, credential, former } of plan.channels) {
     const text = sealCredential(row.name, credential, context.masterKey)
     await saveChannel(transaction, { ...row, credential: text })
+    if (former === undefined) continue
+    if (change.isRestore === true) await deleteFormerCredential(transaction, row.name)
+    else await saveFormerCredential(transaction, former)
   }
   await recordAction(transaction, context, {
     action: 'catalogue.apply',

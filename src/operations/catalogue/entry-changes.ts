@@ -120,7 +120,7 @@ export const channelChanges = entryChanges({
 })
 
 /** A patch of entries by section and name; null retires an entry. */
-const cataloguePatch = {
+export const cataloguePatch = {
   vendors: patchOf('vendors'),
   models: patchOf('models'),
   channels: patchOf('channels'),

@@ -4,7 +4,6 @@ import { showEntry, shownShape } from '../../channels/catalogue/field.ts'
 import { modelFields } from '../../channels/catalogue/model-fields.ts'
 import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
 import { readCatalogue, type ModelRow, type VendorRow } from '../../channels/channel-store.ts'
-import type { Queryable } from '../../storage/database.ts'
 import { moment, pageForm, type Answer } from '../answer-forms.ts'
 import { notFound, operation, timeText, type OperationContext } from '../operation.ts'
 import { pageFields, pageOfList } from '../paging.ts'
@@ -13,7 +12,7 @@ import { printableEntries, type PrintableEntry, type PrintableEntries } from './
 import { currentRevision, revisionForm } from './revision.ts'
 
 /** In the form of the file; a sealed credential in it is `***`, which keeps the stored one. */
-const entryForm = z
+export const entryForm = z
   .record(z.string(), z.unknown())
   .meta({ description: 'In the form of the catalogue file.' })
 
@@ -21,16 +20,12 @@ export interface StoredEntries extends PrintableEntries {
   readonly revision: string
 }
 
-/** Returns the entries in use, in which no secret shows, and their revision. */
-async function readEntries(
-  queryable: Queryable,
-  { clock }: Pick<OperationContext, 'clock'>,
-): Promise<StoredEntries> {
-  const rows = await readCatalogue(queryable)
-  return {
-    ...printableEntries(rows, { nowMs: clock.now(), show: hideSealed }),
-    revision: await currentRevision(queryable),
-  }
+/** Reads the entries in use, in which no secret shows, and their revision. */
+export function readEntries({ database, clock }: OperationContext): Promise<StoredEntries> {
+  return database.snapshot(async (snapshot) => ({
+    ...printableEntries(await readCatalogue(snapshot), { nowMs: clock.now(), show: hideSealed }),
+    revision: await currentRevision(snapshot),
+  }))
 }
 
 const vendorForm = z.strictObject({
@@ -73,7 +68,7 @@ export const listVendors = operation(
     answer: pageForm(vendorForm).extend({ revision: revisionForm }),
   },
   async (context, page) => {
-    const { vendors, revision } = await inSnapshot(context)
+    const { vendors, revision } = await readEntries(context)
     return { ...pageOfList(vendors, page, { cursorOf, view: viewVendor }), revision }
   },
 )
@@ -85,7 +80,7 @@ export const listModels = operation(
     answer: pageForm(modelForm).extend({ revision: revisionForm }),
   },
   async (context, page) => {
-    const { models, channels, revision } = await inSnapshot(context)
+    const { models, channels, revision } = await readEntries(context)
     const view = (model: PrintableEntry<ModelRow>) => viewModel(model, channels)
     return { ...pageOfList(models, page, { cursorOf, view }), revision }
   },
@@ -97,7 +92,7 @@ export const showVendor = operation(
     answer: vendorForm.extend({ revision: revisionForm }),
   },
   async (context, { vendor: name }) => {
-    const { vendors, revision } = await inSnapshot(context)
+    const { vendors, revision } = await readEntries(context)
     const vendor = vendors.find((one) => one.name === name)
     if (vendor === undefined) throw notFound(`There is no vendor ${name} in the catalogue.`)
     return { ...viewVendor(vendor), revision }
@@ -110,13 +105,9 @@ export const showModel = operation(
     answer: modelForm.extend({ revision: revisionForm }),
   },
   async (context, { model: id }) => {
-    const { models, channels, revision } = await inSnapshot(context)
+    const { models, channels, revision } = await readEntries(context)
     const model = models.find((one) => one.name === id)
     if (model === undefined) throw notFound(`There is no model ${id} in the catalogue.`)
     return { ...viewModel(model, channels), revision }
   },
 )
-
-function inSnapshot(context: OperationContext): Promise<StoredEntries> {
-  return context.database.snapshot((snapshot) => readEntries(snapshot, context))
-}

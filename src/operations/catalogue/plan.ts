@@ -19,6 +19,7 @@ import {
   type Retirable,
   type VendorRow,
 } from '../../channels/channel-store.ts'
+import type { FormerCredential } from '../../channels/former-credential-store.ts'
 import { encodePrices } from '../../metering/price-form.ts'
 import type { ModelPrices } from '../../metering/prices.ts'
 import type { Answer } from '../answer-forms.ts'
@@ -53,6 +54,8 @@ export type UsableCredential = Exclude<SettledCredential, { kind: 'mistake' }>
 interface PlannedChannel {
   readonly row: Omit<ChannelRow, 'credential'>
   readonly credential: UsableCredential
+  /** Set where another credential takes its place. */
+  readonly former?: FormerCredential | undefined
 }
 
 export interface CataloguePlan {
@@ -174,12 +177,20 @@ function planChannels({
     const credential = credentials.get(name)
     if (credential === undefined) continue
     const old = before.get(name)
-    const row = { name, ...entry, override: old?.override ?? 'enabled', retiredAtMs: undefined }
+    const isKept = credential.kind === 'as_is' && credential.text === old?.credential
+    const row = {
+      name,
+      ...entry,
+      override: old?.override ?? 'enabled',
+      credentialSetAtMs: isKept ? old.credentialSetAtMs : nowMs,
+      retiredAtMs: undefined,
+    }
+    const former = old === undefined || isKept ? undefined : formerOf(old, nowMs)
     const view = (one: ChannelRow, shown: string): View =>
       describeEntry(channelFields, { ...one, credential: shown })
     const oldView = liveView(old, (one) => view(one, describeCredential(one.credential)))
     const newView = view(row, describeSettled(credential, old))
-    add(planned, compare({ kind: 'channel', name }, oldView, newView), { row, credential })
+    add(planned, compare({ kind: 'channel', name }, oldView, newView), { row, credential, former })
   }
   for (const row of stored.channels) {
     if (!isInUse(row) || catalogue.channels.has(row.name)) continue
@@ -187,6 +198,12 @@ function planChannels({
     add(planned, retire('channel', row.name), { row: { ...row, retiredAtMs: nowMs }, credential })
   }
   return planned
+}
+
+/** Undefined for a retired channel: nothing of it is in force. */
+function formerOf(old: ChannelRow, nowMs: number): FormerCredential | undefined {
+  const { name: channel, credential, url } = old
+  return isInUse(old) ? { channel, credential, url, replacedAtMs: nowMs } : undefined
 }
 
 /** Adds a row where it makes a difference. Returns whether it does. */

@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import { minuteMs, sleep } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
+import type { Snapshot } from '../../channels/channel.ts'
 import { isInUse, readCatalogue } from '../../channels/channel-store.ts'
 import { requestCheck } from '../../channels/cluster/channel-states.ts'
 import {
@@ -18,6 +19,7 @@ import { countsOf, priceCheck } from '../../channels/probes/check-cost.ts'
 import { explainAbsence, loadSnapshot, type LoadedSnapshot } from '../../channels/snapshot.ts'
 import { modelOfPlace } from '../../channels/places.ts'
 import { checkOperation } from '../../channels/offer.ts'
+import type { OwnCost } from '../../metering/cost-prices.ts'
 import type { Usage } from '../../metering/usage.ts'
 import { readRevisions } from '../../storage/changes.ts'
 import { isRunning, listNodes, readStoreTime, type GatewayNode } from '../../storage/node-store.ts'
@@ -168,20 +170,21 @@ async function checkHere(context: OperationContext, name: string): Promise<Check
   return { gateway: null, ...viewResult(models, undefined) }
 }
 
-interface MadeCheck {
-  readonly snapshot: LoadedSnapshot
+export interface MadeCheck {
+  readonly snapshot: Snapshot
   readonly channel: string
   readonly model: string
   readonly usage: Usage
 }
 
-async function bookCheck(
+/** Books what a check has cost the operator. Returns it; undefined where that is not known. */
+export async function bookCheck(
   { database, clock }: OperationContext,
   { snapshot, channel, model, usage }: MadeCheck,
-): Promise<void> {
+): Promise<OwnCost | undefined> {
   const atMs = clock.now()
   const priced = priceCheck({ channel, model }, usage, { snapshot, nowMs: atMs })
-  if (priced === undefined) return
+  if (priced === undefined) return undefined
   const { amountPicos, isKnown: isOwnCostKnown } = priced
   const made = {
     id: newId('evt', atMs),
@@ -192,6 +195,7 @@ async function bookCheck(
   } as const
   const cost = { kind: 'check', usage: countsOf(usage), amountPicos, isOwnCostKnown } as const
   await database.transact((transaction) => appendCosts(transaction, [{ ...made, ...cost }]))
+  return priced
 }
 
 /** Reads the catalogue as a gateway would run it, with what it could not serve. */

@@ -35,6 +35,9 @@ import {
   viewState,
 } from './model-health.ts'
 import { readTraffic, trafficForm, viewTraffic } from './channel-traffic.ts'
+import { entryForm, readEntries } from '../catalogue/lists.ts'
+import { currentRevision, revisionForm } from '../catalogue/revision.ts'
+import { formerForm, showFormer } from './former-credential.ts'
 import { channelForm, channelName, noSuchChannel, readChannels } from './channels.ts'
 import { moment, pageForm, usd, type Answer } from '../answer-forms.ts'
 import { pageFields, pageOf, pageOfList } from '../paging.ts'
@@ -95,7 +98,11 @@ const changeForm = z.strictObject({
 
 export type ChannelChangeView = Answer<typeof changeForm>
 
-const pageOfListings = z.strictObject({ ...momentFields, ...pageForm(listingForm).shape })
+const pageOfListings = z.strictObject({
+  ...momentFields,
+  ...pageForm(listingForm).shape,
+  revision: revisionForm,
+})
 
 type HealthMoment = Answer<z.ZodObject<typeof momentFields>>
 type NodeView = HealthMoment['nodes'][number]
@@ -109,6 +116,9 @@ const detailForm = listingForm.extend({
   /** The cost of its checks this month (UTC), at list price; the operator pays it. */
   check_cost: z.strictObject({ month: z.string(), count: z.int(), usd }),
   history: z.array(changeForm),
+  entry: entryForm,
+  former_credential: formerForm.nullable(),
+  revision: revisionForm,
 })
 
 export type ChannelDetail = Answer<typeof detailForm>
@@ -119,7 +129,9 @@ export const listChannels = operation(
   async (context, page) => {
     const { channels, ...moment } = await reportChannels(context)
     const cursorOf = ({ name }: ChannelListing): string => name
-    return { ...moment, ...pageOfList(channels, page, { cursorOf, view: (channel) => channel }) }
+    const revision = await currentRevision(context.database)
+    const list = pageOfList(channels, page, { cursorOf, view: (channel) => channel })
+    return { ...moment, ...list, revision }
   },
 )
 
@@ -257,8 +269,13 @@ export const showChannel = operation(
     const { channels, ...report } = await reportChannels(context)
     const listing = channels.find((one) => one.name === name)
     if (listing === undefined) throw noSuchChannel(name, channels)
+    const stored = await readEntries(context)
+    const entry = stored.channels.find((one) => one.name === name)
     return {
       ...listing,
+      entry: entry?.print() ?? {},
+      former_credential: await showFormer(context, name),
+      revision: stored.revision,
       ...report,
       check_cost: await monthCost(context, name, Date.parse(report.at)),
       history: (

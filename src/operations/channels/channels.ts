@@ -15,14 +15,15 @@ import {
   type ChannelRow,
 } from '../../channels/channel-store.ts'
 import { recordAction } from '../actions.ts'
-import type { Answer } from '../answer-forms.ts'
+import { moment, type Answer } from '../answer-forms.ts'
 import { describeCredential } from '../catalogue/credentials.ts'
-import { notFound, operation, type OperationContext } from '../operation.ts'
+import { notFound, operation, timeText, type OperationContext } from '../operation.ts'
 
 export const channelForm = z.strictObject({
   name: z.string(),
   ...shownShape(channelFields),
   enabled: z.boolean().meta({ description: 'False = disabled by an operator.' }),
+  credential_set_at: moment.meta({ description: 'When its present credential came.' }),
 })
 
 export type ChannelView = Answer<typeof channelForm>
@@ -89,5 +90,6 @@ function viewChannel(row: ChannelRow): ChannelView {
     name: row.name,
     ...showEntry(channelFields, entry),
     enabled: row.override === 'enabled',
+    credential_set_at: timeText(row.credentialSetAtMs),
   }
 }

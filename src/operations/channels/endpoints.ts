@@ -1,6 +1,9 @@
 /** Endpoints of channels: their health and history, on, off, check, and reconciliation. */
 import { checkChannel } from './channel-check.ts'
 import { channelHistory, listChannels, showChannel } from './channel-health.ts'
+import { replaceCredential, restoreCredential } from './replace-credential.ts'
+import { testChannel } from './tiny-request.ts'
+import { listVendorModels } from './vendor-models.ts'
 import { switchChannel } from './channels.ts'
 import { changeOptions } from '../catalogue/catalogue.ts'
 import { channelChanges } from '../catalogue/entry-changes.ts'
@@ -73,6 +76,33 @@ export const channelEndpoints = endpoints('channels', {
     route: 'POST /channels/{channel}/check',
     summary: 'Have each running gateway send a small real request per model.',
     operation: checkChannel,
+  },
+  models: {
+    route: 'POST /channels/{channel}/models',
+    summary: 'Ask the vendor of a channel, stored or drafted, which models it lists.',
+    role: 'owner',
+    operation: listVendorModels,
+  },
+  test: {
+    route: 'POST /channels/{channel}/test',
+    summary: 'Send a small real request over a channel, stored or drafted. Nothing is saved.',
+    role: 'owner',
+    operation: testChannel,
+  },
+  replaceCredential: {
+    id: 'channels.replace_credential',
+    route: 'PUT /channels/{channel}/credential',
+    summary: 'Replace the credential of a channel by one that serves a request.',
+    role: 'owner',
+    operation: replaceCredential,
+    example: { credential: 'env:ALPHA_MAIN_KEY', force: true },
+  },
+  restoreCredential: {
+    id: 'channels.restore_credential',
+    route: 'POST /channels/{channel}/credential/restore',
+    summary: 'Take back the credential that a channel had before, within 24 hours.',
+    role: 'owner',
+    operation: restoreCredential,
   },
   reconcile: {
     id: 'reconciliations.create',

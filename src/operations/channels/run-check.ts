@@ -4,6 +4,8 @@ import type { Channel, Vendor } from '../../channels/channel.ts'
 import type { Outcome } from '../../channels/health/health-event.ts'
 import type { BrokenClass } from '../../channels/outcomes.ts'
 import type { ForwardedOperation } from '../../formats/format.ts'
+import type { ModelListing } from '../../formats/model-listing.ts'
+import type { VendorReason } from '../../formats/vendor-reason.ts'
 import type { Usage } from '../../metering/usage.ts'
 
 /** Sends one real check to a vendor. */
@@ -13,12 +15,16 @@ export type RunCheck = (check: {
   readonly model: string
   readonly operation: ForwardedOperation
   readonly by: 'request' | 'models'
+  readonly readsListing?: boolean
 }) => Promise<{
   readonly outcome: Outcome
   readonly durationMs: number
   readonly status: number | undefined
   readonly failure?: BrokenClass
   readonly usage?: Usage | undefined
+  readonly model?: string | undefined
+  readonly reason?: VendorReason | undefined
+  readonly listing?: ModelListing | undefined
 }>
 
 /** For work that sends no checks. */

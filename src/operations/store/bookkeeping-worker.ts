@@ -5,6 +5,7 @@
  */
 import { sleep, systemClock } from '../../base/clock.ts'
 import { answerOrder } from '../../base/thread.ts'
+import { removeOldCredentials } from '../../channels/former-credential-store.ts'
 import { removeExpiredStates } from '../../ledger/answer-state-store.ts'
 import { removeOldExchanges } from '../../ledger/exchange-retention.ts'
 import type { Database } from '../../storage/database.ts'
@@ -44,6 +45,7 @@ function carryOut(
 
 async function auditNew(database: Database, nowMs: number): Promise<AuditView> {
   await removeExpiredStates(database, { nowMs, pause })
+  await database.transact((transaction) => removeOldCredentials(transaction, nowMs))
   return auditSinceCheckpoints(database, nowMs)
 }
 

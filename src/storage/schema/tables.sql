@@ -399,7 +399,16 @@ CREATE TABLE channel (
   baselines TEXT NOT NULL DEFAULT '{}',
   cost TEXT, -- what the operator pays: JSON in the form of the catalogue's `cost:`. NULL: not known
   allow_private INTEGER NOT NULL DEFAULT 0, -- 1: its address may be in a private network
+  credential_set_at_ms BIGINT NOT NULL, -- when its present credential came
   retired_at_ms BIGINT
+) STRICT;
+
+-- The credentials that channels had before their present ones, for a day.
+CREATE TABLE former_credential (
+  channel TEXT COLLATE "C" PRIMARY KEY REFERENCES channel (name),
+  credential TEXT COLLATE "C" NOT NULL, -- as in channel
+  url TEXT COLLATE "C" NOT NULL, -- where the channel presented it
+  replaced_at_ms BIGINT NOT NULL
 ) STRICT;
 
 -- === Gateways and the health of channels ===
