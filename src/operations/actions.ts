@@ -97,27 +97,61 @@ export async function listActions(
   return rows.map((row) => viewAction(row, names))
 }
 
-/** Lists actions of these names after a number and before another one, newest first. */
-export async function listActionsOf(
+/** What tells an action from others. */
+export interface ActionHead {
+  readonly sequence: number
+  readonly atMs: number
+  readonly actor: string
+  readonly action: string
+}
+
+/** Finds the newest action of these names up to a number; it reads no detail, which can be long. */
+export async function findNewestAction(
+  queryable: Queryable,
+  actions: readonly string[],
+  upTo = Number.MAX_SAFE_INTEGER,
+): Promise<ActionHead | undefined> {
+  const found: Row[] = []
+  for (const action of actions)
+    found.push(
+      ...(await queryable.query(
+        `SELECT sequence, at_ms, actor, action FROM operator_action
+          WHERE action = $1 AND sequence <= $2 ORDER BY sequence DESC LIMIT 1`,
+        [action, upTo],
+      )),
+    )
+  const [newest] = found
+    .map((row) => ({
+      sequence: Number(row['sequence']),
+      atMs: Number(row['at_ms']),
+      actor: String(row['actor']),
+      action: String(row['action']),
+    }))
+    .sort((left, right) => right.sequence - left.sequence)
+  return newest
+}
+
+/** Lists the actions of these names after a number, newest first. */
+export async function listActionsAfter(
   queryable: Queryable,
   question: {
-    readonly actions: readonly [string, ...string[]]
+    readonly actions: readonly string[]
     readonly after: number
-    readonly before?: number
     readonly countMax: number
   },
 ): Promise<readonly ActionView[]> {
-  const { actions, after, before = Number.MAX_SAFE_INTEGER, countMax } = question
+  const { actions, after, countMax } = question
   const rows: Row[] = []
   for (const action of actions)
     rows.push(
       ...(await queryable.query(
-        `SELECT * FROM operator_action WHERE action = $1 AND sequence > $2 AND sequence < $3
-          ORDER BY sequence DESC LIMIT $4`,
-        [action, after, before, countMax],
+        `SELECT * FROM operator_action WHERE action = $1 AND sequence > $2
+          ORDER BY sequence DESC LIMIT $3`,
+        [action, after, countMax],
       )),
     )
-  const names = rows.length === 0 ? new Map() : await readTokenNames(queryable)
+  if (rows.length === 0) return []
+  const names = await readTokenNames(queryable)
   return rows
     .map((row) => viewAction(row, names))
     .sort((left, right) => right.sequence - left.sequence)

@@ -202,6 +202,34 @@ describe('channels before they are saved', () => {
     await read(`POST ${path}/restore`, {}, 409)
   })
 
+  test('a secret in the wrong field of an entry is not said again', async () => {
+    const canary = `sk-ant-api03-${'Zq8Xw3Rt5Yu7'.repeat(6)}_AA`
+    const forms = await read('GET /catalogue/fields')
+    const names = { vendors: 'alpha', models: 'large-1', channels: 'alpha-main' } as const
+    const values = [canary, [canary], { [canary]: canary }, { [canary]: { [canary]: 1 } }]
+    const patches = Object.entries(names).flatMap(([section, name]) =>
+      (forms[section] as readonly { readonly key: string }[]).flatMap(({ key }) =>
+        values.map((value) => ({ section, name, key, patch: { [key]: value } })),
+      ),
+    )
+    const refused: string[] = []
+    for (const { section, name, key, patch } of patches) {
+      const answers = [
+        await call(`PATCH /${section}/${name}?dry_run=true`, patch),
+        await call('PATCH /catalogue?dry_run=true', { [section]: { [name]: patch } }),
+      ]
+      for (const { status, body } of answers) {
+        const text = body.toString()
+        assert.ok([200, 400].includes(status), text)
+        // What a field takes as its value is shown in the diff, but for a credential.
+        if (status === 200 && key !== 'credential') continue
+        assert.ok(!text.includes(canary.slice(13, 40)), `${section} ${key}: ${text}`)
+        refused.push(key)
+      }
+    }
+    assert.ok(refused.length > 200, `${refused.length} were refused`)
+  })
+
   test('no secret is in a log line or in the log of actions', async () => {
     const actions = await recentActions(gateway.context, { limit: 1_000 })
     const text = JSON.stringify([logged, actions])

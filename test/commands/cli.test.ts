@@ -240,7 +240,12 @@ describe('catalogue commands', () => {
     const { out } = await run(folder, ['export'])
     writeFileSync(join(folder, 'exported.yaml'), out)
     assert.equal((await json(folder, 'apply -f exported.yaml'))['kind'], 'unchanged')
-    assert.deepEqual(Object.keys(await json(folder, 'export')), ['vendors', 'models', 'channels'])
+    assert.deepEqual(Object.keys(await json(folder, 'export')), [
+      'revision',
+      'vendors',
+      'models',
+      'channels',
+    ])
 
     const checked = await json(folder, 'channel check alpha-main')
     assert.equal(checked['ok'], true)

@@ -38,6 +38,7 @@ before(async () => {
     'catalog.yaml': smallCatalogue(sandboxUrl).replace('[large-1]', '[large-1], check: none'),
     'wrong.yaml': 'vendors:\n  alpha: { format: letters }\nmodles: {}\n',
     'prices.json': prices,
+    'new-key.txt': 'another-vendor-canary\n',
     'counts.csv': 'model,requests,input,output\nlarge-1,100,9,9\n',
   }))
 })
@@ -151,6 +152,12 @@ it('channels, and what has been served', async () => {
   await both('channel show alpha-main', { isMeasured: true })
   await both('channel show nowhere')
   await both('channel check alpha-main', { isMeasured: true })
+  await both('channel test alpha-main', { isMeasured: true })
+  await once('channel test nowhere', 1)
+  await both('channel models alpha-main', { isMeasured: true })
+  await both('channel restore-credential alpha-main')
+  await both('channel credential alpha-main -f new-key.txt', { isMeasured: true })
+  await both('channel restore-credential alpha-main', { isMeasured: true })
   await once('channel off alpha-main')
   await once('channel on alpha-main --json')
   await once('channel off nowhere', 1)

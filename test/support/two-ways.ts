@@ -171,6 +171,8 @@ function view({ own }: Side, { code, out, error }: Ran, isMeasured: boolean): Co
         return ids.get(id) ?? ''
       })
       .replaceAll(/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      // The revision of a catalogue: a number, and a part of a hash over actor and time.
+      .replaceAll(/(?<=revision"?:? +"?)\d+-[0-9a-f]{8}\b/g, 'REVISION')
       // Only a token has a name.
       .replaceAll(/(?<="actor_name": )(null|"[^"]*")/g, 'NAME')
       .replaceAll('admin_token setting (ACTOR)', 'ACTOR')

@@ -249,6 +249,7 @@ const problem: Json = {
       description:
         'What others have changed since the revision, each with its time, actor and diff.',
     },
+    test: { type: 'object', description: 'What came back of a request with a new credential.' },
   },
   additionalProperties: false,
 }

@@ -1,12 +1,14 @@
 /** `turnpike channel …`: list, health, history, enable and disable, check, reconcile. */
 import type { ChannelCheck } from '../../operations/channels/channel-check.ts'
-import type { ChannelListing } from '../../operations/channels/channel-health.ts'
+import type { ChannelDetail, ChannelListing } from '../../operations/channels/channel-health.ts'
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
 import { storeEndpoints } from '../../operations/store/endpoints.ts'
 import { tableOf, textOf } from '../columns.ts'
 import { shown } from '../command.ts'
 import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 import { reconcileCommand } from './reconcile.ts'
+
+const credentialText = 'a file with the secret, env:NAME or file:/path'
 
 export const channelCommands: readonly CommandRow[] = [
   runRow(channelEndpoints.list, {
@@ -22,7 +24,10 @@ export const channelCommands: readonly CommandRow[] = [
       }))
     },
   }),
-  callRow(channelEndpoints.show, { words: 'channel show' }),
+  callRow(channelEndpoints.show, {
+    words: 'channel show',
+    show: detailText,
+  }),
   listRow(channelEndpoints.history, {
     words: 'channel history',
     count: { flags: '--limit <n>', fallback: '50' },
@@ -41,8 +46,36 @@ export const channelCommands: readonly CommandRow[] = [
     show: checkText,
     hasFailed: ({ ok }) => !ok,
   }),
+  callRow(channelEndpoints.test, {
+    words: 'channel test',
+    text: 'send one small real request over a channel; health learns nothing from it',
+    without: ['draft'],
+    hasFailed: ({ ok }) => !ok,
+  }),
+  callRow(channelEndpoints.models, {
+    words: 'channel models',
+    text: "list the models that a channel's vendor lists, with prices for new ones",
+    without: ['draft'],
+    hasFailed: ({ outcome }) => outcome !== 'ok',
+  }),
+  callRow(channelEndpoints.replaceCredential, {
+    words: 'channel credential',
+    hints: { credential: { flags: '-f, --file <path>', isFile: true, text: credentialText } },
+    help: `The channel must serve one small request with the new credential, or nothing changes.
+The former one is kept for 24 hours: turnpike channel restore-credential NAME
+
+Example:
+  turnpike channel credential alpha-main -f new-key.txt`,
+  }),
+  callRow(channelEndpoints.restoreCredential, { words: 'channel restore-credential' }),
   reconcileCommand,
 ]
+
+/** An export has the entry in the form of the file. */
+function detailText(detail: ChannelDetail): string {
+  const { entry: _, ...shown } = detail
+  return textOf(shown)
+}
 
 /** Shows a row for each model, and for each gateway that has published its health. */
 function listText(

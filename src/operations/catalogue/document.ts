@@ -33,6 +33,11 @@ export interface Fault {
   readonly prefer: 'key' | 'value'
 }
 
+/** Leaves out what could be a secret in the wrong place: no name has such long runs of letters and digits. */
+export function withoutSecrets(text: string): string {
+  return text.replaceAll(/[A-Za-z0-9]{24,}|[\w-]{40,}/g, '…')
+}
+
 /** Reports a fault; without `prefer` it is at the value. */
 export type Complain = (path: Path, message: string, prefer?: Fault['prefer']) => void
 
@@ -85,8 +90,8 @@ export function readDocument(text: string): ReadDocument {
   }
   const locate = ({ path, message, prefer }: Fault): Mistake => ({
     ...position(lines, findOffset(document, path, prefer)),
-    path: path.join('.'),
-    message,
+    path: withoutSecrets(path.join('.')),
+    message: withoutSecrets(message),
   })
   return {
     kind: 'document',

@@ -5,7 +5,7 @@
 import { isObject } from '../../base/object.ts'
 import type { CatalogueRows } from '../../channels/channel-store.ts'
 import { invalidFields } from '../operation.ts'
-import type { Fault } from './document.ts'
+import { withoutSecrets, type Fault } from './document.ts'
 import type { Section } from './entries.ts'
 import { printableEntries } from './export.ts'
 import type { Draft } from './file.ts'
@@ -36,7 +36,11 @@ export function editedDraft(
   return {
     catalogue,
     refuse(others) {
-      const fields = [...faults, ...others].map(nameFault)
+      const named = [...faults, ...others].map(nameFault)
+      const fields = named.map(({ field, message }) => ({
+        field: withoutSecrets(field),
+        message: withoutSecrets(message),
+      }))
       return fields.length === 0 ? undefined : invalidFields(fields)
     },
   }

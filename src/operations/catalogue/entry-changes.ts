@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import {
   conflict,
+  invalid,
   notFound,
   operation,
   type AnsweringOperation,
@@ -45,6 +46,7 @@ function entryChanges(kind: Kind): EntryChanges {
       return { ...entries, [its]: entry }
     }),
     edit: changeOf({ [word]: name, ...patch }, kind, word, (entries, its, given) => {
+      if (Object.keys(given).length === 0) throw invalid(nothingGiven)
       if (!Object.hasOwn(entries, its)) throw noSuchEntry(kind, its)
       return mergePatch(entries, { [its]: given })
     }),
@@ -54,6 +56,8 @@ function entryChanges(kind: Kind): EntryChanges {
     }),
   }
 }
+
+const nothingGiven = 'Give at least one change.'
 
 function nameOf({ word, nameField }: Kind) {
   const rule = `must name a ${word}`
@@ -140,11 +144,14 @@ function patchOf(section: Section) {
 /** Changes several entries at once, new ones too: all of them, or none where one has a mistake. */
 export const editCatalogue = operation(
   { input: z.strictObject({ ...cataloguePatch, ...changeOptions.shape }), answer: appliedForm },
-  (context, { vendors = {}, models = {}, channels = {}, ...options }) =>
-    changeStored(context, {
+  (context, { vendors = {}, models = {}, channels = {}, ...options }) => {
+    const given = [vendors, models, channels].flatMap((section) => Object.keys(section))
+    if (given.length === 0) throw invalid(nothingGiven)
+    return changeStored(context, {
       options,
       subject: 'catalogue',
       edit: (forms) => mergePatch(forms, { vendors, models, channels }),
       nameFault: byPath,
-    }),
+    })
+  },
 )

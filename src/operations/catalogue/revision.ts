@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { Queryable } from '../../storage/database.ts'
-import { listActionsOf, type ActionView } from '../actions.ts'
+import { findNewestAction, listActionsAfter, type ActionHead, type ActionView } from '../actions.ts'
 import { changedMeanwhile, invalidField, type OperationContext } from '../operation.ts'
 import { catalogueChangeForm, fieldChangeForm, type CatalogueChange } from './plan.ts'
 
@@ -46,12 +46,12 @@ export function readRevision(text: string): Revision | undefined {
 }
 
 export async function currentRevision(queryable: Queryable): Promise<string> {
-  const [last] = await listActionsOf(queryable, { actions, after: 0, countMax: 1 })
+  const last = await findNewestAction(queryable, actions)
   return last === undefined ? '0' : `${last.sequence}-${markOf(last)}`
 }
 
-function markOf({ at, sequence, actor, action }: ActionView): string {
-  return hash('sha256', `${sequence} ${at} ${actor} ${action}`, 'hex').slice(0, 8)
+function markOf({ sequence, atMs, actor, action }: ActionHead): string {
+  return hash('sha256', `${sequence} ${atMs} ${actor} ${action}`, 'hex').slice(0, 8)
 }
 
 /** A change as its author sees it, to compare with what others have changed. */
@@ -79,23 +79,18 @@ export async function refuseOverwriting(
     throw invalidField('revision', 'is not one of this store; read the catalogue again')
   }
   const after = readRevision(revision)?.sequence ?? 0
-  const since = await listActionsOf(queryable, {
-    actions,
-    after,
-    countMax: comparedMax + 1,
-  })
+  const since = await listActionsAfter(queryable, { actions, after, countMax: comparedMax + 1 })
   const isOwn = ({ actor, detail }: ActionView): boolean =>
     isFile && actor === context.actor && detail['revision'] === revision
-  const touched = new Set(diff.map(placeOf))
   const isTooOld = since.length > comparedMax
-  const clashes = since
-    .filter((action) => !isOwn(action))
-    .map((action) => ({ action, changes: changesOf(action) }))
-    .map(({ action, changes }) => ({
-      ...viewOf(action),
-      diff: isTooOld ? changes : changes.filter((one) => touched.has(placeOf(one))),
-    }))
-    .filter((one) => one.diff.length > 0)
+  // The newest change of an entry decides: its author knows those before it.
+  const open = new Set(diff.map(placeOf))
+  const clashes: Clash[] = []
+  for (const action of since) {
+    const changes = changesOf(action).filter((one) => isTooOld || open.has(placeOf(one)))
+    if (isOwn(action)) for (const one of changes) open.delete(placeOf(one))
+    else if (changes.length > 0) clashes.push({ ...viewOf(action), diff: changes })
+  }
   if (clashes.length > 0) throw changedMeanwhile(explain(clashes), clashes.slice(0, shownMax))
 }
 
@@ -103,14 +98,8 @@ export async function refuseOverwriting(
 export async function isOfThisStore(queryable: Queryable, revision: string): Promise<boolean> {
   const { sequence = 0, mark } = readRevision(revision) ?? {}
   if (sequence === 0) return true
-  const after = sequence - 1
-  const [action] = await listActionsOf(queryable, {
-    actions,
-    after,
-    before: sequence + 1,
-    countMax: 1,
-  })
-  return action !== undefined && markOf(action) === mark
+  const found = await findNewestAction(queryable, actions, sequence)
+  return found?.sequence === sequence && markOf(found) === mark
 }
 
 function placeOf({ kind, name }: CatalogueChange): string {
@@ -146,7 +135,7 @@ function explain(clashes: readonly Clash[]): string {
     return `${at} ${name ?? actor}: ${entries.join('; ')}`
   })
   if (clashes.length > shownMax) lines.push(`and ${clashes.length - shownMax} more changes`)
-  return `Others have changed since what this would change:\n${lines.join('\n')}\nNothing was changed. Read it again, or send it with force.`
+  return `Others have changed since what this would change:\n${lines.join('\n')}\nNothing was changed. Read or export it again, or repeat this with force.`
 }
 
 function fieldsOf({ changes }: CatalogueChange): string {

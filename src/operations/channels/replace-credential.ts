@@ -39,6 +39,7 @@ const replaceInput = z.strictObject({
   channel: channelName,
   credential: z
     .string('must be text')
+    .trim()
     .min(1, 'must not be empty')
     .describe('`env:NAME`, `file:/path`, or the secret itself, which is sealed.'),
   model: testedModel,
