@@ -38,7 +38,18 @@ export default defineConfig({
         chunkFileNames: 'assets/[name].js',
         assetFileNames: 'assets/[name].[ext]',
         minifyInternalExports: false,
-        codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+        codeSplitting: {
+          groups: [
+            // What both pages use: nothing of the operators' side is among it.
+            {
+              name: 'shared',
+              test: /node_modules|[\\/]src[\\/](ui[\\/]|problem|icon)/,
+              minShareCount: 2,
+            },
+            // What the console shares with the chunks that it loads later.
+            { name: 'console', test: /[\\/]src[\\/](api|pages|search)/, minShareCount: 2 },
+          ],
+        },
       },
     },
   },

@@ -1,6 +1,7 @@
 /**
  * The pages of the console by their addresses. A page's state is in its address and is read by the page's
  * `address.ts`. All pages load at once: one that stays open works after the gateway behind it was replaced.
+ * Only the editor of the catalogue file and the forms of its entries load when they are opened.
  */
 import type { QueryClient } from '@tanstack/react-query'
 import {

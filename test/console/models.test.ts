@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
+import { countClicks } from '../support/console/clicks.ts'
 import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
@@ -331,9 +332,51 @@ describe('the pages of models and prices', () => {
       const question = page.getByRole('alertdialog', { name: 'Leave without applying?' })
       await question.getByRole('button', { name: 'Cancel' }).click()
       assert.match(await readFile(page), /max_output_tokens: 1000/)
-      await page.getByRole('button', { name: 'Load again, without my edits' }).click()
+      await page.getByRole('button', { name: 'Take their changes' }).click()
+      await page.getByText('Both of you have changed models claude-haiku-5-5').waitFor()
+      await page.getByLabel('Their version of').getByText('max_output_tokens: 2000').waitFor()
+      assert.match(await readFile(page), /max_output_tokens: 1000/)
+      await page.getByRole('button', { name: 'Show changes' }).click()
+      await page.getByRole('button', { name: 'Apply' }).click()
       await page.getByText('As applied').waitFor()
-      assert.match(await readFile(page), /max_output_tokens: 2000/)
+      assert.match(await exportCatalogue(console.gateway.context), /max_output_tokens: 1000/)
+    }))
+
+  test("another operator's change of another entry is taken into the edited file", () =>
+    visit({ path: '/models?tab=catalogue', ...refused }, async (page) => {
+      const text = await readFile(page)
+      await writeFile(page, text.replace('rank: 1', 'rank: 7'))
+      await page.getByText('Edited, not applied').waitFor()
+      const other = (await exportCatalogue(console.gateway.context)).replace(
+        'weight: 1',
+        'weight: 9',
+      )
+      await applyCatalogue(console.gateway.context, { text: other })
+      await page.getByRole('button', { name: 'Show changes' }).click()
+      await page.getByRole('button', { name: 'Take their changes' }).click()
+      await page.getByText('Taken from the other operator: channels anthropic-eu.').waitFor()
+      await page.getByRole('button', { name: 'Show changes' }).click()
+      await page.getByRole('button', { name: 'Apply' }).click()
+      await page.getByText('As applied').waitFor()
+      const both = await exportCatalogue(console.gateway.context)
+      assert.match(both, /weight: 9/)
+      assert.match(both, /rank: 7/)
+    }))
+
+  test('the least profitable model is at most three clicks away', () =>
+    visit({ path: '/' }, async (page) => {
+      const clicks = await countClicks(page)
+      await page.getByRole('link', { name: 'Models and prices' }).click()
+      for (const order of ['descending', 'ascending']) {
+        await page.getByRole('button', { name: 'Margin %' }).click()
+        await page.locator(`th[aria-sort=${order}]`).waitFor()
+      }
+      assert.ok((await clicks()) <= 3)
+      const cells = await page.locator('td[data-name="Margin %"]').allInnerTexts()
+      const shares = cells.map((text) => Number(text.replace('−', '-').replace(/%.*/s, '')))
+      const known = shares.filter((share) => !Number.isNaN(share))
+      assert.ok(known.length > 1)
+      assert.equal(shares[0], Math.min(...known), cells.join())
     }))
 
   test('a viewer sees models with their margin, prices and the file, and can change none of them', () =>

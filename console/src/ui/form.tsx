@@ -14,6 +14,8 @@ interface FormProps<Result> {
   readonly onSubmit: () => Promise<Result>
   readonly onDone: (result: Result) => void
   readonly onCancel?: () => void
+  /** In place of "Cancel". */
+  readonly cancel?: string
   readonly isDisabled?: boolean
   /** Its success saves nothing yet: another step follows. */
   readonly isStep?: boolean
@@ -21,7 +23,8 @@ interface FormProps<Result> {
 }
 
 export function Form<Result>(props: FormProps<Result>) {
-  const { action, onSubmit, onDone, onCancel, isDisabled = false, isStep = false, children } = props
+  const { action, onSubmit, onDone, onCancel, cancel = 'Cancel', children } = props
+  const { isDisabled = false, isStep = false } = props
   const typed = useContext(TypedContext)
   const sending = useMutation({
     mutationFn: onSubmit,
@@ -33,8 +36,12 @@ export function Form<Result>(props: FormProps<Result>) {
   const fields = sending.error instanceof Problem ? sending.error.fields : {}
   const shown = new Set<string>()
   const errorOf = (field: string): string | undefined => {
-    shown.add(field)
-    return fields[field]
+    // A mistake inside a value, as in an item of a list, is shown beside the whole.
+    const found = Object.keys(fields).filter(
+      (path) => path === field || path.startsWith(`${field}.`),
+    )
+    for (const path of found) shown.add(path)
+    return found[0] === undefined ? undefined : fields[found[0]]
   }
   const inputs = children(errorOf)
   const others = Object.entries(fields).filter(([field]) => !shown.has(field))
@@ -56,7 +63,7 @@ export function Form<Result>(props: FormProps<Result>) {
         </Notice>
       )}
       <footer className="dialog-foot">
-        {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel !== undefined && <Button onClick={onCancel}>{cancel}</Button>}
         <Button type="submit" look="primary" isBusy={sending.isPending} disabled={isDisabled}>
           {action}
         </Button>

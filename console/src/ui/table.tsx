@@ -110,15 +110,16 @@ function HeadCell<Row>({ column, table }: { column: Column<Row>; table: TablePro
   )
 }
 
-/** Sorts rows in the browser, for lists that come as a whole. */
+/** Sorts rows in the browser, for lists that come as a whole. A value that is null comes last either way. */
 export function sortRows<Row>(
   rows: readonly Row[],
   sort: Sort,
-  valueOf: (row: Row, by: string) => string | number,
+  valueOf: (row: Row, by: string) => string | number | null,
 ): readonly Row[] {
   const factor = sort.order === 'asc' ? 1 : -1
   return rows.toSorted((one, other) => {
     const [a, b] = [valueOf(one, sort.by), valueOf(other, sort.by)]
+    if (a === null || b === null) return Number(a === null) - Number(b === null)
     return factor * (typeof a === 'number' && typeof b === 'number' ? a - b : compareText(a, b))
   })
 }

@@ -31,7 +31,7 @@ export interface OpenConsole {
 
 export interface ConsoleOptions extends Pick<
   ScenarioOptions,
-  'clock' | 'settings' | 'storeUrl' | 'onLogLine'
+  'clock' | 'settings' | 'storeUrl' | 'sandbox' | 'onLogLine'
 > {
   /** Requests in the past; see `fillSmallStore`. */
   readonly requests?: number

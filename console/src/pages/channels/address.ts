@@ -19,6 +19,7 @@ const sortWords = [
   'errors',
   'cost',
   'margin',
+  'credential',
 ] as const
 type SortWord = (typeof sortWords)[number]
 

@@ -7,7 +7,7 @@ import { Card } from '../../ui/card.tsx'
 import { formatCount, formatShare } from '../../ui/format.ts'
 import { Empty } from '../../ui/states.tsx'
 import { ExportButton, sortRows, Table, type Column } from '../../ui/table.tsx'
-import { Duration, Missing, Usd } from '../../ui/values.tsx'
+import { Age, Duration, Missing, Usd } from '../../ui/values.tsx'
 import { readBoardSearch, type BoardSearch } from './address.ts'
 import { OwnCost, StateBadge } from './badges.tsx'
 import type { ModelBoard } from './board.ts'
@@ -159,6 +159,12 @@ const columns: readonly Column<ChannelRow>[] = [
     cell: ({ today }) =>
       today === undefined ? <Missing why="No request today" /> : <Margin row={today} />,
     csv: ({ today }) => today?.known_margin_usd ?? null,
+  },
+  {
+    name: 'Credential',
+    sort: 'credential',
+    cell: ({ channel }) => <Age at={channel.credential_set_at} />,
+    csv: ({ channel }) => channel.credential_set_at,
   },
 ]
 

@@ -60,8 +60,8 @@ export function filterRows(
   )
 }
 
-/** The value that a column sorts by; what is not known comes last from the largest on. */
-export function sortValue(row: ChannelRow, by: string): string | number {
+/** The value that a column sorts by; null = not known. */
+export function sortValue(row: ChannelRow, by: string): string | number | null {
   const { channel, today } = row
   switch (by) {
     case 'vendor':
@@ -71,13 +71,15 @@ export function sortValue(row: ChannelRow, by: string): string | number {
     case 'running':
       return row.running
     case 'p50':
-      return today?.first_event_p50_ms ?? -1
+      return today?.first_event_p50_ms ?? null
     case 'errors':
-      return errorShare(today) ?? -1
+      return errorShare(today) ?? null
     case 'cost':
-      return today === undefined ? -1 : Number(today.own_cost_usd)
+      return today === undefined ? null : Number(today.own_cost_usd)
+    case 'credential':
+      return Date.parse(channel.credential_set_at)
     case 'margin':
-      return today === undefined ? Number.NEGATIVE_INFINITY : Number(today.known_margin_usd)
+      return today === undefined ? null : Number(today.known_margin_usd)
     default:
       return channel.name
   }

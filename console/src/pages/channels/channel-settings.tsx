@@ -1,7 +1,18 @@
 /** The settings of a channel as the catalogue has them. No secret is among them. */
+import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { KeyRound, Pencil } from 'lucide-react'
+import { useState } from 'react'
+import { useMay } from '../../api/session.ts'
+import { Button } from '../../ui/button.tsx'
 import { Card, Facts } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { formatInteger } from '../../ui/format.ts'
+import { announce } from '../../ui/toast.tsx'
+import { Age, Time } from '../../ui/values.tsx'
+import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
+import { restoreCredential } from '../entries/requests.ts'
+import { useChannelRefresh } from './changes.ts'
 import type { ChannelDetail } from './queries.ts'
 
 const checks: Readonly<Record<ChannelDetail['check'], string>> = {
@@ -11,15 +22,24 @@ const checks: Readonly<Record<ChannelDetail['check'], string>> = {
 }
 
 export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
-  const { name, vendor, url, path, credential, query, headers, rank, check } = detail
+  const { name, vendor, url, path, query, headers, rank, check } = detail
+  const mayChange = useMay('owner')
+  const [asked, setAsked] = useState<AskedForm>()
   return (
     <Card
       title="Settings"
       hint="From the catalogue"
       actions={
-        <Link to="/models" search={{ tab: 'catalogue', section: 'channels', entry: name }}>
-          Open the catalogue
-        </Link>
+        <>
+          <Link to="/models" search={{ tab: 'catalogue', section: 'channels', entry: name }}>
+            Open the catalogue
+          </Link>
+          {mayChange && (
+            <Button onClick={() => setAsked({ kind: 'edit', section: 'channels', name })}>
+              <Pencil aria-hidden /> Edit
+            </Button>
+          )}
+        </>
       }
     >
       <Facts
@@ -28,12 +48,13 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
           ['Vendor', vendor],
           ['Address', <code key="address">{url + path}</code>],
           ['Sent with each request', sentAlong(query, headers)],
-          ['Credential', <CredentialShape key="credential" credential={credential} />],
+          ['Credential', <CredentialFact key="credential" detail={detail} onAsk={setAsked} />],
           ['Rank', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
           ['Checks', checks[check]],
           ...otherSettings(detail),
         ]}
       />
+      {asked !== undefined && <EntryDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </Card>
   )
 }
@@ -45,6 +66,10 @@ const shownApart: ReadonlySet<string> = new Set<keyof ChannelDetail>([
   'url',
   'path',
   'credential',
+  'credential_set_at',
+  'former_credential',
+  'entry',
+  'revision',
   'query',
   'headers',
   'models',
@@ -82,6 +107,68 @@ function valueText(value: unknown): string {
 function sentAlong(query: ChannelDetail['query'], headers: ChannelDetail['headers']): string {
   const names = [...Object.keys(query).map((name) => `?${name}`), ...Object.keys(headers)]
   return names.length === 0 ? 'Nothing more' : names.join(', ')
+}
+
+interface CredentialFactProps {
+  readonly detail: ChannelDetail
+  readonly onAsk: (asked: AskedForm) => void
+}
+
+/** Where the credential comes from, how old it is, and what can be done with it. */
+function CredentialFact({ detail, onAsk }: CredentialFactProps) {
+  const mayChange = useMay('owner')
+  const { name, credential, credential_set_at: setAt, former_credential: former } = detail
+  return (
+    <div className="channel-pair">
+      <span>
+        <CredentialShape credential={credential} />, set <Age at={setAt} />
+      </span>
+      {mayChange && (
+        <span className="row">
+          <Button onClick={() => onAsk({ kind: 'credential', channel: name })}>
+            <KeyRound aria-hidden /> Replace credential
+          </Button>
+          {former !== null && <RestoreButton channel={name} former={former} />}
+        </span>
+      )}
+    </div>
+  )
+}
+
+interface RestoreProps {
+  readonly channel: string
+  readonly former: NonNullable<ChannelDetail['former_credential']>
+}
+
+/** Takes back the credential that the present one has replaced; the present one is then gone. */
+function RestoreButton({ channel, former }: RestoreProps) {
+  const refresh = useChannelRefresh()
+  const [isOpen, setIsOpen] = useState(false)
+  const restoring = useMutation({
+    mutationFn: () => restoreCredential(channel),
+    onSuccess() {
+      setIsOpen(false)
+      announce(`The former credential of ${channel} is in force again.`)
+      return refresh()
+    },
+  })
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Restore the former one</Button>
+      <Confirm
+        title={`Restore the former credential of ${channel}?`}
+        action="Restore"
+        isOpen={isOpen}
+        isBusy={restoring.isPending}
+        error={restoring.error}
+        onConfirm={() => restoring.mutate()}
+        onClose={() => setIsOpen(false)}
+      >
+        The present credential is then no longer kept. The former one can be restored until{' '}
+        <Time at={former.until} />.
+      </Confirm>
+    </>
+  )
 }
 
 /** Where the credential comes from; the API never gives the credential itself. */

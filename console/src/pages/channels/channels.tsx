@@ -1,8 +1,11 @@
 /** The live board of channels by model, the models with trouble first. */
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { Plus } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { useMay } from '../../api/session.ts'
 import { compact } from '../../search.ts'
+import { Button } from '../../ui/button.tsx'
 import { Figure, Figures, Notice } from '../../ui/card.tsx'
 import { formatAge, formatUsd } from '../../ui/format.ts'
 import { sumUsd } from '../../ui/exact.ts'
@@ -10,6 +13,7 @@ import { moneyTerms } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Usd } from '../../ui/values.tsx'
+import { EntryDialog } from '../entries/entry-dialog.tsx'
 import type { BoardSearch } from './address.ts'
 import { BoardFilters } from './board-filters.tsx'
 import { buildBoard, filterBoard, type ModelBoard } from './board.ts'
@@ -29,7 +33,7 @@ export function Channels() {
   const { data } = useSuspenseQuery(boardQuery)
   const board = useMemo(() => buildBoard(data), [data])
   return (
-    <Page title="Channels" hint={<Source board={data} />}>
+    <Page title="Channels" hint={<Source board={data} />} actions={<NewButton />}>
       <NotLive board={data} />
       {data.items.length === 0 ? (
         <Empty title="There are no channels.">
@@ -52,6 +56,20 @@ export function Channels() {
         </>
       )}
     </Page>
+  )
+}
+
+function NewButton() {
+  const mayChange = useMay('owner')
+  const [isOpen, setIsOpen] = useState(false)
+  if (!mayChange) return null
+  return (
+    <>
+      <Button look="primary" onClick={() => setIsOpen(true)}>
+        <Plus aria-hidden /> New channel
+      </Button>
+      {isOpen && <EntryDialog asked={{ kind: 'new channel' }} onClose={() => setIsOpen(false)} />}
+    </>
   )
 }
 

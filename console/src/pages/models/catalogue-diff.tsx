@@ -53,7 +53,7 @@ export function CatalogueDiff({ result: { diff, notes }, isBusy, onApply }: Cata
   )
 }
 
-function DiffEntry({ entry: { action, kind, name, changes } }: { entry: Entry }) {
+export function DiffEntry({ entry: { action, kind, name, changes } }: { entry: Entry }) {
   const [text, tone] = actions[action]
   const shown = action === 'add' ? changes.filter(({ to }) => (to ?? '') !== '') : changes
   return (

@@ -1,5 +1,6 @@
 /** The offers of the editor of the catalogue file: keys with their meanings, and their values. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import { plainText } from '../entries/entry.ts'
 import { placeAt } from './yaml-place.ts'
 
 /** A field of an entry, as `GET /catalogue/fields` declares it. */
@@ -65,7 +66,7 @@ function fieldOffer({
   return {
     ...keyOffer(key),
     detail: isRequired ? 'required' : '',
-    info: plain(fallback === null ? meaning : `${meaning} Default: ${fallback}.`),
+    info: plainText(fallback === null ? meaning : `${meaning} Default: ${fallback}.`),
   }
 }
 
@@ -116,9 +117,4 @@ function alternativesOf(schema: unknown): readonly unknown[] {
 function partOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return new Map<string, unknown>(Object.entries(value)).get(name)
-}
-
-/** Without the marks of Markdown. */
-function plain(markdown: string): string {
-  return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')
 }

@@ -51,7 +51,11 @@ export function editorState(text: string, facts: EditorFacts): EditorState {
       highlightSelectionMatches(),
       EditorState.tabSize.of(2),
       EditorState.readOnly.of(facts.isReadOnly),
-      EditorView.contentAttributes.of({ 'aria-label': facts.label, spellcheck: 'false' }),
+      EditorView.contentAttributes.of({
+        'aria-label': facts.label,
+        spellcheck: 'false',
+        tabindex: '0',
+      }),
       ...(facts.isReadOnly ? [] : writing(facts)),
       keymap.of([
         ...completionKeymap,

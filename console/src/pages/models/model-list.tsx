@@ -1,8 +1,10 @@
 /** The models with the prices in force, and requests, spend and margin of the last 30 days. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
+import { Button } from '../../ui/button.tsx'
 import { Badge, Card } from '../../ui/card.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { SelectField } from '../../ui/field.tsx'
@@ -11,6 +13,7 @@ import { SearchField } from '../../ui/search-field.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { ExportButton, sortRows, Table, type Column } from '../../ui/table.tsx'
 import { Count, Missing, Usd } from '../../ui/values.tsx'
+import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
 import { sortWords } from './address.ts'
 import { ChangePrice } from './change-price.tsx'
 import { ClassPrice } from './class-price.tsx'
@@ -77,6 +80,7 @@ function ModelTable({ rows }: { rows: readonly Row[] }) {
   const navigate = useNavigate({ from: '/models' })
   const mayChange = useMay('owner')
   const [changed, setChanged] = useState<string>()
+  const [asked, setAsked] = useState<AskedForm>()
   const { name = '', vendor = '', sort = 'spend', order = 'desc' } = search
   const vendors = [...new Set(rows.map(({ model }) => model.vendor))].sort()
   const found = rows.filter(
@@ -85,7 +89,9 @@ function ModelTable({ rows }: { rows: readonly Row[] }) {
       (vendor === '' || model.vendor === vendor),
   )
   const sorted = sortRows(found, { by: sort, order }, sortValue)
-  const columns = mayChange ? [...listColumns, actionsColumn(setChanged)] : listColumns
+  const columns = mayChange
+    ? [...listColumns, actionsColumn({ onPrice: setChanged, onEdit: setAsked })]
+    : listColumns
   const setSearch = (change: Partial<typeof search>): void => {
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
   }
@@ -105,11 +111,18 @@ function ModelTable({ rows }: { rows: readonly Row[] }) {
         title="Models"
         hint="Prices in force; requests, spend and margin of the last 30 days"
         isFlush
+        actions={
+          mayChange && (
+            <Button look="primary" onClick={() => setAsked({ kind: 'new model' })}>
+              <Plus aria-hidden /> New model
+            </Button>
+          )
+        }
       >
         {sorted.length === 0 ? (
           <Empty title={rows.length === 0 ? 'There is no model yet.' : 'No model is so named.'}>
             {rows.length === 0
-              ? 'Add vendors, models and channels in the catalogue file.'
+              ? 'Make a channel with its models, or write the catalogue file.'
               : 'Change the filters above.'}
           </Empty>
         ) : (
@@ -130,6 +143,7 @@ function ModelTable({ rows }: { rows: readonly Row[] }) {
       {changed !== undefined && (
         <ChangePrice model={changed} onClose={() => setChanged(undefined)} />
       )}
+      {asked !== undefined && <EntryDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </>
   )
 }
@@ -139,11 +153,14 @@ function toneOf({ model, price, figures }: Row): 'bad' | 'warn' | undefined {
   return price === undefined || model.channels.length === 0 ? 'warn' : undefined
 }
 
-function sortValue({ model, price, figures, marginShare }: Row, by: string): string | number {
+function sortValue(
+  { model, price, figures, marginShare }: Row,
+  by: string,
+): string | number | null {
   switch (by) {
     case 'input':
     case 'output':
-      return Number(decimalOf(price ?? {}, by) ?? -1)
+      return numberOr(decimalOf(price ?? {}, by))
     case 'channels':
       return model.channels.length
     case 'requests':
@@ -151,12 +168,16 @@ function sortValue({ model, price, figures, marginShare }: Row, by: string): str
     case 'spend':
       return Number(figures?.revenue_usd ?? 0)
     case 'margin':
-      return Number(figures?.known_margin_usd ?? 0)
+      return numberOr(figures?.known_margin_usd)
     case 'share':
-      return marginShare ?? Number.NEGATIVE_INFINITY
+      return marginShare ?? null
     default:
       return model.id
   }
+}
+
+function numberOr(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text)
 }
 
 const listColumns: readonly Column<Row>[] = [
@@ -225,13 +246,28 @@ const listColumns: readonly Column<Row>[] = [
   },
 ]
 
-function actionsColumn(onChange: (model: string) => void): Column<Row> {
+interface Actions {
+  readonly onPrice: (model: string) => void
+  readonly onEdit: (asked: AskedForm) => void
+}
+
+function actionsColumn({ onPrice, onEdit }: Actions): Column<Row> {
   return {
     name: 'Actions',
     cell: ({ model }) => (
       <Menu
         label={`Actions for ${model.id}`}
-        items={[{ text: 'Change price', onSelect: () => onChange(model.id) }]}
+        items={[
+          { text: 'Change price', onSelect: () => onPrice(model.id) },
+          {
+            text: 'Edit model',
+            onSelect: () => onEdit({ kind: 'edit', section: 'models', name: model.id }),
+          },
+          {
+            text: `Edit vendor ${model.vendor}`,
+            onSelect: () => onEdit({ kind: 'edit', section: 'vendors', name: model.vendor }),
+          },
+        ]}
       />
     ),
   }

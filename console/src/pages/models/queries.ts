@@ -64,4 +64,5 @@ type ResultOf<Query extends { queryFn?: unknown }> =
 export type Model = ResultOf<typeof modelsQuery>[number]
 export type PriceVersion = ResultOf<typeof pricesQuery>[number]
 export type ModelFigures = ResultOf<typeof figuresQuery>[number]
+export type CatalogueFieldsAnswer = ResultOf<typeof fieldsQuery>
 export type CatalogueFile = ResultOf<typeof catalogueQuery>
