@@ -100,6 +100,7 @@ describe('dialogs', () => {
       await page.getByRole('button', { name: 'New key' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('combobox', { name: 'Models' }).selectOption('some')
+      await dialog.getByRole('checkbox').first().waitFor()
       const sizes = async (selector: string): Promise<readonly string[]> => [
         ...new Set(
           await dialog
