@@ -13,6 +13,7 @@ import {
   replaceCredential,
   restoreCredential,
 } from '../../src/operations/channels/replace-credential.ts'
+import { listVendorModels } from '../../src/operations/channels/vendor-models.ts'
 import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { applyCatalogue } from '../../src/operations/catalogue/catalogue.ts'
 import {
@@ -305,6 +306,25 @@ export function describeEntries(name: string, open: () => Promise<LedgerHarness>
       assert.equal(replaced.kind, 'applied')
       const all = JSON.stringify([replaced, await recentActions(ann), await exportCatalogue(ann)])
       assert.ok(!all.includes('sk-next-secret') && !all.includes('sk-main-secret'))
+    })
+
+    it('proposes models of the starting catalogue for what a vendor lists', async () => {
+      const ids = ['large-1', 'anthropic.claude-opus-5-5', 'claude-haiku-4-5-20251001', 'other']
+      const listing = { ids, isComplete: true }
+      const answered = { outcome: 'ok', durationMs: 1, status: 200, listing } as const
+      const asked = { ...ann, runCheck: () => Promise.resolve(answered) }
+      const { models } = valueOf(await listVendorModels(asked, { channel: 'alpha-main' }))
+      assert.deepEqual(
+        models.map(({ id, model, listed_as: listedAs }) => [id, model, listedAs]),
+        [
+          ['large-1', 'large-1', null],
+          ['anthropic.claude-opus-5-5', null, 'claude-opus-5-5'],
+          ['claude-haiku-4-5-20251001', null, 'claude-haiku-4-5'],
+          ['other', null, null],
+        ],
+      )
+      const { price } = (models[1]?.proposal ?? {}) as { price: { input: number } }
+      assert.ok(price.input > 0)
     })
 
     it('knows the revision of another store as such', async () => {
