@@ -148,7 +148,8 @@ class Visit {
 
   /** False for a field that takes no text now. */
   async #paste(field: Locator): Promise<boolean> {
-    if (!(await field.isVisible()) || !(await field.isEditable())) return false
+    if (!(await field.isVisible()) || !(await field.isEditable(whileThere).catch(() => false)))
+      return false
     this.fieldCount += 1
     if ((await field.getAttribute('contenteditable')) === 'true') {
       await field.focus()
@@ -198,10 +199,13 @@ class Visit {
   }
 }
 
+/** A list that is read again may take a button away; there are enough others, see the counts below. */
+const whileThere = { timeout: 5_000 } as const
+
 async function click(page: Page, target: Locator): Promise<void> {
   const one = target.first()
-  if ((await one.count()) === 0 || !(await one.isEnabled())) return
-  await one.click()
+  if ((await one.count()) === 0 || !(await one.isEnabled(whileThere).catch(() => false))) return
+  await one.click(whileThere).catch(() => undefined)
   await settle(page)
 }
 
