@@ -1,4 +1,7 @@
-/** What a person reads where something is missing or refused: within the frame of the console, with a way on. */
+/**
+ * What a person reads where something is missing or refused: within the frame of the console, with a way
+ * on.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
