@@ -6,7 +6,7 @@ import { useSyncExternalStore } from 'react'
 import { sections } from '../sections.ts'
 
 export type Layer = 'palette' | 'help'
-export type Address = (typeof sections)[number]['to']
+type Address = (typeof sections)[number]['to']
 
 export type Shortcut =
   | { readonly kind: 'layer'; readonly layer: Layer }
