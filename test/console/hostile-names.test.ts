@@ -16,8 +16,8 @@ import { listRequests } from '../support/operations.ts'
 /** The elements of the pages themselves. */
 const ownElements =
   `a abbr article aside b body button canvas caption circle code data datalist dd details div dl dt em
-  fieldset figcaption figure footer form h1 h2 h3 h4 head header hr html i img input label legend li line
-  link main meta nav noscript ol optgroup option output p path polygon polyline pre rect script section
+  fieldset figcaption figure footer form h1 h2 h3 h4 head header hr html i img input kbd label legend li
+  line link main meta nav noscript ol optgroup option output p path polygon polyline pre rect script section
   select small span strong sub summary sup svg table tbody td template textarea tfoot th thead time title
   tr ul`.split(/\s+/)
 

@@ -36,7 +36,7 @@ describe('the page of settings', () => {
 
   test('shows each setting with its value, source and meaning, and no secret', () =>
     console.withConsole({ role: 'viewer', path: '/settings' }, async (page) => {
-      await page.getByLabel('Search').fill('smtp')
+      await page.getByRole('searchbox', { name: 'Search' }).fill('smtp')
       const row = page.getByRole('row').filter({ hasText: 'smtp_password' }).first()
       assert.match(
         await row.innerText(),
@@ -44,12 +44,12 @@ describe('the page of settings', () => {
       )
       await page.getByText('turnpike@example.com').waitFor()
       assert.equal((await page.content()).includes(password), false)
-      await page.getByLabel('Search').fill('idle_timeout')
+      await page.getByRole('searchbox', { name: 'Search' }).fill('idle_timeout')
       await row.waitFor({ state: 'detached' })
       await page.reload()
       await page.getByRole('row').filter({ hasText: 'idle_timeout' }).first().waitFor()
       assert.equal(await row.count(), 0)
-      await page.getByLabel('Search').fill('no such word')
+      await page.getByRole('searchbox', { name: 'Search' }).fill('no such word')
       await page.getByText('No setting matches.').waitFor()
     }))
 
