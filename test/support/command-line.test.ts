@@ -73,6 +73,7 @@ function view({ code, out, error }: Ran, folder: string): Ran {
   const plain = (text: string): string =>
     text
       .replaceAll(folder, 'FOLDER')
+      .replaceAll(/(?<=^revision: \d+-)[0-9a-f]+$/gm, 'STORE')
       .replaceAll(/sealed:[\w.-]+/g, 'SEALED')
       .replaceAll(/\b[a-z]{2,5}_[0-9a-z]{26}\b/g, 'ID')
       .replaceAll(/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
