@@ -18,7 +18,7 @@ export function checkChannel(channel: string) {
 
 export type Check = Awaited<ReturnType<typeof checkChannel>>
 
-/** Returns what has everything read again that a switched channel changes. */
+/** Returns a function that reads again everything a switched channel changes. */
 export function useChannelRefresh(): () => Promise<void> {
   const client = useQueryClient()
   return async () => {

@@ -93,7 +93,7 @@ function Changed({ onTake, onDrop }: { onTake: () => void; onDrop: () => void })
   )
 }
 
-/** What came from the other operator, and their version of what both have changed. */
+/** The other operator's changes, and their version where both have changed a line. */
 function Merged({ taken, clashes }: MergedFile) {
   return (
     <Notice tone={clashes.length > 0 ? 'warn' : 'neutral'}>

@@ -1,6 +1,6 @@
 /**
  * Where a cursor is in the catalogue file: below which keys, at a key or at a value. It reads lines and
- * indentation, not a whole document, because what is being written is not yet valid. Pure.
+ * indentation, not a whole document, because an unfinished line is not valid yet. Pure.
  */
 
 export interface YamlPlace {

@@ -15,7 +15,7 @@ export function ShortcutLayer() {
     const read = buildShortcuts()
     const press = (event: KeyboardEvent): void => {
       const shortcut = read(event, isField(event.target))
-      // A dialog is a task of its own.
+      // A dialog is a separate task.
       if (shortcut === undefined || document.querySelector(openDialog) !== null) return
       event.preventDefault()
       if (shortcut.kind === 'layer') openLayer(shortcut.layer)
