@@ -88,7 +88,7 @@ function settleRest(exact: readonly bigint[], rounded: bigint[], unit: bigint): 
   const step = rest < 0n ? -1n : 1n
   const lossOf = (index: number): bigint =>
     step * ((exact[index] ?? 0n) - (rounded[index] ?? 0n) * unit)
-  // What is exactly nothing stays nothing.
+  // Exactly zero stays zero.
   const isNothing = (index: number): boolean => exact[index] === 0n
   const costs = [1, 2, 3, 4].sort((one, other) =>
     isNothing(one) === isNothing(other)

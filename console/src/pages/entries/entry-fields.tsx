@@ -108,7 +108,7 @@ export function SecretField(props: {
   readonly hint?: string
   readonly error?: string | undefined
   readonly value: string
-  /** Whether an empty field keeps what is stored. */
+  /** An empty field keeps the stored value. */
   readonly isStored?: boolean
   readonly onChange: (text: string) => void
 }) {

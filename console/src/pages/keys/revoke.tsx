@@ -85,7 +85,7 @@ function OwnToken({ keys }: { keys: readonly Key[] }) {
   return <Notice tone="warn">Your own session ends: it has the rights of one of them.</Notice>
 }
 
-/** One after the other: a wrong one stops what follows, and the list then shows what is left. */
+/** One after the other: the first failure ends the work, and the list then shows the rest. */
 async function revokeAll(keys: readonly Key[]): Promise<void> {
   for (const key of keys) await revokeKey(key)
 }

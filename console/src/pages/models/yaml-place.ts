@@ -8,7 +8,7 @@ export interface YamlPlace {
   readonly path: readonly string[]
   /** Whether a value is written here, that of the last key of the path; otherwise a key. */
   readonly isValue: boolean
-  /** What is already written of it. */
+  /** The part that is already written. */
   readonly word: string
 }
 

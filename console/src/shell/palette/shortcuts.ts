@@ -52,7 +52,7 @@ export function isField(target: EventTarget | null): boolean {
 let open: Layer | undefined
 const watchers = new Set<() => void>()
 
-/** Undefined closes what is open. */
+/** Undefined closes the open layer. */
 export function openLayer(layer: Layer | undefined): void {
   open = layer
   for (const watch of watchers) watch()
