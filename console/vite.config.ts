@@ -10,6 +10,10 @@ import { defineConfig } from 'vite'
 const admin = process.env['TURNPIKE_ADMIN'] ?? 'http://127.0.0.1:8081'
 const gateway = process.env['TURNPIKE_GATEWAY'] ?? 'http://127.0.0.1:8080'
 
+function wordsOf(language: string, rooms: string): RegExp {
+  return new RegExp(`[\\\\/]messages[\\\\/]${language}[\\\\/](${rooms})\\.ts$`)
+}
+
 export default defineConfig({
   plugins: [react()],
   base: '/console/',
@@ -43,9 +47,15 @@ export default defineConfig({
             // What both pages use: nothing of the operators' side is among it.
             {
               name: 'shared',
-              test: /node_modules|[\\/]src[\\/](ui[\\/]|problem|icon)/,
+              test: /node_modules|[\\/]src[\\/](ui[\\/]|messages[\\/]\w+\.ts|problem|icon)/,
               minShareCount: 2,
             },
+            // A page loads the words of one language.
+            ...['en', 'zh-CN'].flatMap((language) => [
+              { name: `words-${language}`, test: wordsOf(language, 'ui|money') },
+              { name: `account-words-${language}`, test: wordsOf(language, 'account.*') },
+              { name: `console-words-${language}`, test: wordsOf(language, '.*') },
+            ]),
             // What the console shares with the chunks that it loads later.
             { name: 'console', test: /[\\/]src[\\/](api|pages|search)/, minShareCount: 2 },
           ],

@@ -1,0 +1,1 @@
+export const reconciliation = {} as const

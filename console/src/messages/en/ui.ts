@@ -1,0 +1,1 @@
+export const ui = { rows: '{count, plural, one {# row} other {# rows}}' } as const

@@ -1,0 +1,34 @@
+/** The words of the console. */
+import { accounts } from './accounts.ts'
+import { alerts } from './alerts.ts'
+import { audit } from './audit.ts'
+import { channels } from './channels.ts'
+import { entries } from './entries.ts'
+import { keys } from './keys.ts'
+import { models } from './models.ts'
+import { money } from './money.ts'
+import { overview } from './overview.ts'
+import { reconciliation } from './reconciliation.ts'
+import { reports } from './reports.ts'
+import { requests } from './requests.ts'
+import { settings } from './settings.ts'
+import { shell } from './shell.ts'
+import { ui } from './ui.ts'
+
+export const words = {
+  accounts,
+  alerts,
+  audit,
+  channels,
+  entries,
+  keys,
+  models,
+  money,
+  overview,
+  reconciliation,
+  reports,
+  requests,
+  settings,
+  shell,
+  ui,
+}

@@ -1,0 +1,4 @@
+import type { settings as english } from '../en/settings.ts'
+import type { Translation } from '../translation.ts'
+
+export const settings = {} as const satisfies Translation<typeof english>
