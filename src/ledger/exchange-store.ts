@@ -54,6 +54,12 @@ export interface ExchangeFilter {
   readonly countMax: number
 }
 
+/** The place of an exchange among those that are ordered by their cost. */
+export interface CostPlace {
+  readonly amountPicos: bigint
+  readonly exchangeId: string
+}
+
 /** Of a part of the columns, or of the tables that are joined. */
 const listedForm = rowForm({
   accountName: column.text,
@@ -69,7 +75,7 @@ const chargeForm = rowForm({
 
 const sharedColumns = `${freeExchangeForm.columns}, attempts`.replaceAll(/\w+/g, 'x.$&')
 
-/** In the order of `exchangeTables`. */
+/** In the order of `exchangeTables`. Rows of the second cost nothing. */
 const selects = [
   `SELECT ${sharedColumns}, COALESCE(account.name, '') AS account_name, 1 AS stands_for, x.is_stream,
      x.first_event_ms, x.amount_picos, x.usage, x.marks, x.price_lines, x.operator_cost_picos,
@@ -146,6 +152,38 @@ export async function listExchanges(
   return found
     .sort((left, right) => (left.exchangeId < right.exchangeId ? 1 : -1))
     .slice(0, filter.countMax)
+}
+
+/** Lists those first that cost most, of the same cost the newest; only those behind a place. */
+export async function listExchangesByCost(
+  snapshot: Queryable,
+  filter: ExchangeFilter,
+  behind: CostPlace | undefined,
+): Promise<readonly RecordedExchange[]> {
+  const found: RecordedExchange[] = []
+  for (const [index, select] of selects.entries()) {
+    const conditions = conditionsOf(filter)
+    const amount = index === 0 ? 'x.amount_picos' : 'CAST(0 AS BIGINT)'
+    const place = behind && [behind.amountPicos, behind.exchangeId]
+    conditions.follow([amount, 'x.exchange_id'], place, 'desc')
+    const order = index === 0 ? 'x.amount_picos DESC, x.exchange_id DESC' : 'x.exchange_id DESC'
+    const rows = await snapshot.query(
+      `${select} WHERE ${conditions.text} ORDER BY ${order} LIMIT ${conditions.place(filter.countMax)}`,
+      conditions.values,
+    )
+    found.push(...rows.map(readExchange))
+  }
+  return found
+    .sort((left, right) => {
+      const [one, other] = [costPlaceOf(left), costPlaceOf(right)]
+      if (one.amountPicos !== other.amountPicos) return one.amountPicos < other.amountPicos ? 1 : -1
+      return one.exchangeId < other.exchangeId ? 1 : -1
+    })
+    .slice(0, filter.countMax)
+}
+
+export function costPlaceOf({ charge, exchangeId }: RecordedExchange): CostPlace {
+  return { amountPicos: charge?.amountPicos ?? 0n, exchangeId }
 }
 
 function conditionsOf(filter: ExchangeFilter): Conditions {

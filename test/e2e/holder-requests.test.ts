@@ -174,6 +174,56 @@ describe('an account holder', () => {
     assert.deepEqual(await read(none, other.token), { items: [], next_cursor: null })
   })
 
+  test('reads the requests that cost most first, page by page', async () => {
+    const { items: newest } = await read<Requests>('/requests')
+    assert.ok(new Set(newest.map(({ cost }) => cost)).size > 2)
+    assert.ok(newest.some(({ cost }) => cost === '0'))
+    const costOf = ({ cost }: Fields): bigint => exact(String(cost))
+    const expected = newest.toSorted((one, other) => Number(costOf(other) - costOf(one)))
+    const found: unknown[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page: Requests = await read<Requests>(
+        `/requests?sort=cost&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
+      found.push(...idsOf(page.items))
+      cursor = page.next_cursor
+    }
+    assert.deepEqual(found, idsOf(expected))
+    const dearest = await read<Requests>('/requests?sort=cost&outcome=completed&model=chat-1')
+    assert.deepEqual(
+      idsOf(dearest.items),
+      idsOf(
+        expected.filter((item) => item['outcome'] === 'completed' && item['model'] === 'chat-1'),
+      ),
+    )
+  })
+
+  test('cannot have more than 100,000 requests put in the order of their costs', async () => {
+    const { database } = gateway.context
+    const other = await gateway.createAccount()
+    const first = newId('ex', Date.UTC(2027, 0, 1))
+    await database.query(
+      `WITH RECURSIVE number(value) AS (
+         SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 100001)
+       INSERT INTO free_exchange
+         (account_id, exchange_id, key_id, vendor, started_at_ms, ended_at_ms, ending, status)
+       SELECT $1, $2 || CAST(1000000 + value AS TEXT), 'key_1', 'beta', 1, 1, 'not_admitted', 429
+         FROM number`,
+      [other.id, first],
+    )
+    const ask = (query: string): ReturnType<typeof send> =>
+      send(`${gateway.url}/v1/usage/requests?sort=cost${query}`, {
+        headers: { authorization: `Bearer ${other.token}` },
+      })
+    const refusal = await ask('')
+    assert.equal(refusal.status, 400)
+    assert.match(refusal.text, /at most 100000 requests; ask for fewer days/)
+    assert.equal((await ask('&from=2027-01-02')).status, 200)
+    const { items } = await read<Requests>('/requests?limit=2', other.token)
+    assert.equal(items.length, 2)
+  })
+
   test('sees the cost of a request explained line by line', async () => {
     const answer = await gateway.ask({ format: 'messages', isStream: true })
     const request = await read<{

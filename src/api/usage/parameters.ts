@@ -18,6 +18,7 @@ const places: ReadonlyMap<string, readonly string[]> = new Map([
   ['key', [requests]],
   ['model', [requests]],
   ['outcome', [requests]],
+  ['sort', [requests]],
   ['cursor', [requests, '/v1/usage/keys']],
   ['limit', [requests, '/v1/usage/keys']],
 ])

@@ -4,17 +4,21 @@ import { findKeyNames } from '../../access/key-store.ts'
 import { formatUsd, subtractPicos, usdNumber, zeroPicos } from '../../base/money.ts'
 import { firstExchangeIdAt } from '../../ledger/entry-store.ts'
 import {
+  costPlaceOf,
   findExchange,
   findRefund,
   findSearchEnd,
   listExchanges,
+  listExchangesByCost,
+  type ExchangeFilter,
   type RecordedExchange,
 } from '../../ledger/exchange-store.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
+import type { Queryable } from '../../storage/database.ts'
 import { moment, pageForm, usd, usdShown, type Answer } from '../answer-forms.ts'
 import { fromTime, untilTime, searchWord } from '../input.ts'
 import { invalidField, notFound, timeText } from '../operation.ts'
-import { cursorText, pageFields, pageOf } from '../paging.ts'
+import { cursorText, orderedKey, pageFields, pageOf, readOrderedKey, type Page } from '../paging.ts'
 import { reasonForClient } from '../requests/explain-vendor-error.ts'
 import {
   billForm,
@@ -44,12 +48,16 @@ const notFree =
 /** Rows that one question may read, so that a filter with few hits does not keep the store busy. */
 const searchRowsMax = 10_000
 
+/** Rows of a period that are ordered by their cost: ordering more of them would keep the store busy. */
+const sortedRowsMax = 100_000
+
 const requestsInput = z.strictObject({
   key: searchWord.optional(),
   model: searchWord.optional(),
   outcome: z.enum(endings, `must be one of ${endings.join(', ')}`).optional(),
   from: fromTime.optional(),
   to: untilTime.optional(),
+  sort: z.enum(['time', 'cost'], 'must be time or cost').default('time'),
   ...pageFields,
 })
 
@@ -93,29 +101,68 @@ const inFullForm = holderRequestForm.extend({
   paid: usd,
 })
 
-/** The newest first. A page may have fewer than `limit`, or none, and still be followed by another one. */
+/** The newest first, or those that cost most. */
 export const holderRequests = holderRead(
   { input: requestsInput, answer: pageForm(holderRequestForm) },
-  async ({ snapshot, account, input }) => {
-    const { key, model, outcome, from, to, cursor, limit } = input
+  ({ snapshot, account, input }) => {
+    const { from, to } = input
     if (from !== undefined && to !== undefined && from >= to)
       throw invalidField('to', 'must be after from')
-    const place = { accountId: account.id, toMs: to, beforeId: cursor }
-    const hasFilter = [key, model, outcome].some((given) => given !== undefined)
-    const end = hasFilter
-      ? await findSearchEnd(snapshot, { ...place, rowsMax: searchRowsMax })
-      : undefined
-    const filter = { ...place, fromMs: from, keyId: key, model, ending: outcome, sinceId: end }
-    const found = await listExchanges(snapshot, { ...filter, countMax: limit + 1 })
-    const page = pageOf(found, {
-      limit,
-      cursorOf: ({ exchangeId }) => exchangeId,
-      view: viewLine,
-    })
-    const isCut = end !== undefined && (from === undefined || end > firstExchangeIdAt(from))
-    return isCut && page.next_cursor === null ? { ...page, next_cursor: cursorText(end) } : page
+    const asked = { ...input, accountId: account.id }
+    return input.sort === 'cost' ? listByCost(snapshot, asked) : listByTime(snapshot, asked)
   },
 )
+
+type Asked = z.output<typeof requestsInput> & { readonly accountId: string }
+type Requests = Page<Answer<typeof holderRequestForm>>
+
+/** A page may have fewer than `limit`, or none, and still be followed by another one. */
+async function listByTime(
+  snapshot: Queryable,
+  { accountId, key, model, outcome, from, to, cursor, limit }: Asked,
+): Promise<Requests> {
+  const place = { accountId, toMs: to, beforeId: cursor }
+  const hasFilter = [key, model, outcome].some((given) => given !== undefined)
+  const end = hasFilter
+    ? await findSearchEnd(snapshot, { ...place, rowsMax: searchRowsMax })
+    : undefined
+  const filter = { ...place, fromMs: from, keyId: key, model, ending: outcome, sinceId: end }
+  const found = await listExchanges(snapshot, { ...filter, countMax: limit + 1 })
+  const page = pageOf(found, {
+    limit,
+    cursorOf: ({ exchangeId }) => exchangeId,
+    view: viewLine,
+  })
+  const isCut = end !== undefined && (from === undefined || end > firstExchangeIdAt(from))
+  return isCut && page.next_cursor === null ? { ...page, next_cursor: cursorText(end) } : page
+}
+
+async function listByCost(snapshot: Queryable, asked: Asked): Promise<Requests> {
+  const { accountId, key, model, outcome, from, to, cursor, limit } = asked
+  const end = await findSearchEnd(snapshot, { accountId, toMs: to, rowsMax: sortedRowsMax + 1 })
+  if (end !== undefined && (from === undefined || end >= firstExchangeIdAt(from)))
+    throw invalidField('sort', `takes at most ${sortedRowsMax} requests; ask for fewer days`)
+  const order = { sort: 'cost', order: 'desc', keyLength: 2 } as const
+  const [amountPicos, exchangeId] = readOrderedKey(cursor, order) ?? []
+  const behind =
+    typeof amountPicos === 'bigint' && typeof exchangeId === 'string'
+      ? { amountPicos, exchangeId }
+      : undefined
+  const filter: ExchangeFilter = {
+    accountId,
+    fromMs: from,
+    toMs: to,
+    keyId: key,
+    model,
+    ending: outcome,
+    countMax: limit + 1,
+  }
+  return pageOf(await listExchangesByCost(snapshot, filter, behind), {
+    limit,
+    cursorOf: (exchange) => orderedKey(order, Object.values(costPlaceOf(exchange))),
+    view: viewLine,
+  })
+}
 
 /** One request, by the gateway's id or the vendor's. */
 export const holderRequest = holderRead(
