@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
+import { choose } from '../support/console/choose.ts'
 import { startBrowser, type TestBrowser } from '../support/console/browser.ts'
 import { send } from '../support/http-client.ts'
 import { createAccount, createClientKey, createReaderToken } from '../support/operations.ts'
@@ -41,8 +42,8 @@ function visit(token: string, work: (page: Page) => Promise<void>): Promise<void
 
 /** The lines that the page shows for a client. */
 async function snippetsOf(page: Page, client: string, model: string): Promise<readonly string[]> {
-  await page.getByLabel('Client', { exact: true }).selectOption(client)
-  await page.getByLabel('Model', { exact: true }).selectOption(model)
+  await choose(page.getByLabel('Client', { exact: true }), client)
+  await choose(page.getByLabel('Model', { exact: true }), model)
   const shown = page.locator('pre')
   await shown.first().waitFor()
   return shown.allInnerTexts()

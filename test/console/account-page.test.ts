@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Download, Page, Request } from 'playwright-core'
 import { parseUsd } from '../../src/base/money.ts'
+import { choose } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { send } from '../support/http-client.ts'
 import { createReaderToken, revokeKey, setAccountStatus } from '../support/operations.ts'
@@ -270,8 +271,8 @@ describe('an account holder', () => {
     await visit(async (page) => {
       await signIn(page)
       await openView(page, 'Requests')
-      await page.getByLabel('Model', { exact: true }).selectOption(model)
-      await page.getByLabel('Outcome', { exact: true }).selectOption('Completed')
+      await choose(page.getByLabel('Model', { exact: true }), model)
+      await choose(page.getByLabel('Outcome', { exact: true }), 'Completed')
       await page.waitForURL(/model=.*outcome=completed/)
       const table = page.getByRole('table', { name: 'Requests of the account' })
       await table.getByRole('row').nth(Math.min(wanted.length, 50)).waitFor()
@@ -313,7 +314,7 @@ describe('an account holder', () => {
       const from = await page.getByLabel('From').inputValue()
       const to = await page.getByLabel('To').inputValue()
       for (const format of ['csv', 'json']) {
-        await page.getByLabel('Format').selectOption(format)
+        await choose(page.getByLabel('Format'), format)
         const saved = await download(page)
         assert.equal(saved.suggestedFilename(), `statement-${names.name}-${from}-${to}.${format}`)
         const headers = { authorization: `Bearer ${token}` }

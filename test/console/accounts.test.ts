@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { firingAlerts } from '../../src/operations/alerts/firing.ts'
 import { valueOf } from '../../src/operations/operation.ts'
+import { choose } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { eventually } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'
@@ -78,7 +79,7 @@ describe('the list of accounts', () => {
     await console.withConsole({ path: '/accounts' }, async (page) => {
       await page.getByRole('searchbox', { name: 'Name' }).fill('o')
       await page.getByText('7 rows').waitFor()
-      await page.getByRole('combobox', { name: 'Show' }).selectOption('Low or no balance')
+      await choose(page.getByRole('combobox', { name: 'Show' }), 'Low or no balance')
       await page.getByText('2 rows').waitFor()
       assert.deepEqual(await namesIn(page), ['juniper-studio', 'orbit-games'])
       await button(page, 'Balance').click()
@@ -258,7 +259,7 @@ describe('an operator', () => {
       await button(page, 'New key').click()
       await page.getByLabel('Name').fill('browser test')
       await page.getByLabel('Per month').fill('5')
-      await page.getByRole('combobox', { name: 'Models' }).selectOption('some')
+      await choose(page.getByRole('combobox', { name: 'Models' }), 'some')
       await page.getByLabel('claude-haiku-5-5').check()
       await button(page, 'Create key').click()
       const secret = await readSecretOnce(page, /^cr_/)
@@ -330,7 +331,7 @@ describe('an operator', () => {
       }
       await choose('Edit key')
       await page.getByLabel('Per month').fill('60')
-      await page.getByRole('combobox', { name: 'Models' }).selectOption('all')
+      await choose(page.getByRole('combobox', { name: 'Models' }), 'all')
       await page.getByLabel('Expires').fill('2099-12-31')
       await button(page, 'Save').click()
       await page.getByText('The key is changed.').waitFor()

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { showChannel } from '../../src/operations/channels/channel-health.ts'
 import { valueOf } from '../../src/operations/operation.ts'
+import { choose } from '../support/console/choose.ts'
 import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 
@@ -35,7 +36,7 @@ describe('the pages of channels', () => {
         'anthropic-main',
         'anthropic-reserve',
       ])
-      await page.getByLabel('Vendor').selectOption('openai')
+      await choose(page.getByLabel('Vendor'), 'openai')
       await table.waitFor({ state: 'detached' })
       assert.equal(new URL(page.url()).searchParams.get('vendor'), 'openai')
       await page.reload()
@@ -89,7 +90,7 @@ describe('the pages of channels', () => {
         'anthropic-eu',
       ])
       assert.equal(await page.getByRole('checkbox').count(), 0)
-      await page.getByLabel('State').selectOption('trouble')
+      await choose(page.getByLabel('State'), 'trouble')
       await page.getByRole('heading', { name: '1 channel', exact: true }).waitFor()
       assert.deepEqual(await names.allTextContents(), ['anthropic-eu'])
       await page.getByRole('searchbox', { name: 'Channel' }).fill('none of this name')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import { choose } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { checkAccessibility } from '../support/console/look.ts'
 
@@ -90,7 +91,7 @@ describe('dialogs', () => {
   test('the first field has the focus, also a select, and no tip is open', () =>
     visit('/alerts?tab=targets', async (page) => {
       await page.getByRole('button', { name: 'New target' }).click()
-      await page.locator('select:focus').waitFor()
+      await page.locator('.select:focus').waitFor()
       assert.equal(await page.locator('.tip').count(), 0)
     }))
 
@@ -99,7 +100,7 @@ describe('dialogs', () => {
       await openKeys(page)
       await page.getByRole('button', { name: 'New key' }).click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByRole('combobox', { name: 'Models' }).selectOption('some')
+      await choose(dialog.getByRole('combobox', { name: 'Models' }), 'some')
       await dialog.getByRole('checkbox').first().waitFor()
       const sizes = async (selector: string): Promise<readonly string[]> => [
         ...new Set(
@@ -109,6 +110,6 @@ describe('dialogs', () => {
         ),
       ]
       assert.deepEqual(await sizes('input[type=checkbox]'), ['16'])
-      assert.deepEqual(await sizes('input.input, select.input'), ['34'])
+      assert.deepEqual(await sizes('input.input, .select'), ['34'])
     }))
 })

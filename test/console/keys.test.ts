@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { makeSecret } from '../../src/access/key.ts'
+import { choose } from '../support/console/choose.ts'
 import { countClicks } from '../support/console/clicks.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { createClientKey, createReaderToken, listAllKeys } from '../support/operations.ts'
@@ -98,8 +99,8 @@ describe('the list of keys', () => {
     const { context, account } = console.gateway
     await createReaderToken(context, { account: account.id, name: 'of-the-holder' })
     await console.withConsole({ path: '/keys' }, async (page) => {
-      await page.getByRole('combobox', { name: 'Kind' }).selectOption('Read-only tokens')
-      await page.getByRole('combobox', { name: 'State' }).selectOption('Active')
+      await choose(page.getByRole('combobox', { name: 'Kind' }), 'Read-only tokens')
+      await choose(page.getByRole('combobox', { name: 'State' }), 'Active')
       await search(page).fill('holder')
       await page.getByText('1 row', { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Last used', exact: true }).click()

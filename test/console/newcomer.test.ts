@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Locator, Page } from 'playwright-core'
+import { choose } from '../support/console/choose.ts'
 import { startBrowser, type TestBrowser } from '../support/console/browser.ts'
 import { gather } from '../support/gather.ts'
 
@@ -127,7 +128,7 @@ async function copyProgram(page: Page, { token }: { readonly token: string }): P
   await page.getByLabel('Read-only token').fill(token)
   await page.getByRole('button', { name: 'Show my account' }).click()
   await page.getByRole('link', { name: 'Set up', exact: true }).click()
-  await page.getByLabel('Client', { exact: true }).selectOption('OpenAI SDK, TypeScript')
+  await choose(page.getByLabel('Client', { exact: true }), 'OpenAI SDK, TypeScript')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const part = page.getByRole('region', { name: 'ask.mts' })
   await part.getByRole('button', { name: 'Copy' }).click()

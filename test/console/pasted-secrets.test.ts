@@ -66,7 +66,7 @@ const readStorage = `JSON.stringify([
 /** Fields that take any text. */
 const textFields = [
   ...['', '[type=text]', '[type=search]', '[type=email]', '[type=url]', '[type=password]'].map(
-    (type) => (type === '' ? 'input:not([type])' : `input${type}`),
+    (type) => (type === '' ? 'input:not([type], [aria-hidden])' : `input${type}`),
   ),
   'textarea',
   '[contenteditable=true]',

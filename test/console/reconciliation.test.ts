@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import type { Page } from 'playwright-core'
 import { z } from 'zod'
+import { choose } from '../support/console/choose.ts'
 import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { reconcileChannel } from '../support/operations.ts'
@@ -133,7 +134,7 @@ describe('the page of reconciliation', () => {
   test('shows the charges alone without a file, for the channel and days in the address', () =>
     visit({ role: 'operator', path: '/reconciliation' }, async (page) => {
       const { from, to } = period()
-      await page.getByLabel('Channel').selectOption(channel)
+      await choose(page.getByLabel('Channel'), channel)
       await page.getByLabel('To').fill(to)
       await page.getByLabel('From').fill(from)
       await page.getByRole('button', { name: 'Show the charges' }).click()

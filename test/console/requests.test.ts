@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import type { AdminRole } from '../../src/access/key.ts'
 import { newId } from '../../src/base/id.ts'
 import { saveFreeExchanges, type FreeExchangeRow } from '../../src/ledger/free-exchange-store.ts'
+import { choose } from '../support/console/choose.ts'
 import { countClicks } from '../support/console/clicks.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { checkAccessibility, checkFitsWindow } from '../support/console/look.ts'
@@ -133,7 +134,7 @@ describe('the pages of requests', () => {
   test('finds the requests of a period, page by page', () =>
     visit('/requests', async (page) => {
       await rows(page).nth(1).waitFor()
-      await page.getByLabel('Period').selectOption('Between…')
+      await choose(page.getByLabel('Period'), 'Between…')
       await page.getByLabel('From').fill('2020-01-01T00:00')
       await page.getByText('This list stays as it is').waitFor()
       await page.getByText('50 rows shown').waitFor()
@@ -270,7 +271,7 @@ describe('the pages of requests', () => {
       async (page) => {
         await page.getByRole('button', { name: 'Refund' }).click()
         const dialog = page.getByRole('dialog', { name: 'Refund this request' })
-        await dialog.getByLabel('Amount', { exact: true }).selectOption('A part of it')
+        await choose(dialog.getByLabel('Amount', { exact: true }), 'A part of it')
         await dialog.getByLabel('Amount in USD').fill('99999')
         await dialog.getByRole('button', { name: 'Give back $99,999.00' }).click()
         await dialog.getByText('must be at most the charge of the request').first().waitFor()
@@ -310,7 +311,7 @@ describe('the pages of requests', () => {
       }
       await type('Account', 'northwind-support')
       await type('Error code', 'ledger.monthly_limit_reached')
-      await page.getByRole('combobox', { name: 'Period' }).selectOption('Yesterday')
+      await choose(page.getByRole('combobox', { name: 'Period' }), 'Yesterday')
       await page.getByText('1 row', { exact: true }).waitFor()
       await rows(page).nth(1).getByRole('link').first().click()
       await page.getByRole('heading', { level: 2, name: 'Facts' }).waitFor()

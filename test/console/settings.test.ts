@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newFolder, run } from '../support/command-line.ts'
+import { choose } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
@@ -95,7 +96,7 @@ describe('the page of settings', () => {
       await page.getByRole('button', { name: 'New admin token' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByLabel('Name').fill('monitoring')
-      await dialog.getByLabel('Role').selectOption('Viewer: reads everything')
+      await choose(dialog.getByLabel('Role'), 'Viewer: reads everything')
       await dialog.getByRole('button', { name: 'Create token' }).click()
       await dialog.getByText('Copy it now. It is not shown again.').waitFor()
       const token = await dialog.getByText(/^ad_/).innerText()

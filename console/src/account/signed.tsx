@@ -21,8 +21,6 @@ import { Setup } from './setup.tsx'
 import { Statement } from './statement.tsx'
 import { forgetToken } from './token.ts'
 import { ViewLink } from './view-link.tsx'
-import '../ui/page.css'
-import '../ui/tabs.css'
 
 const content = {
   overview: Overview,

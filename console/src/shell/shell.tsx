@@ -25,7 +25,6 @@ import { PaletteButton, ShortcutLayer } from './palette/shortcut-layer.tsx'
 import { openLayer } from './palette/shortcuts.ts'
 import { sections } from './sections.ts'
 import icon from '../icon.svg'
-import '../ui/card.css'
 import './shell.css'
 
 export function Shell() {

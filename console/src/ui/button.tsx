@@ -1,6 +1,6 @@
 /** Buttons, and links that look like them. */
 import type { ComponentProps, ReactNode } from 'react'
-import './button.css'
+import './parts.css'
 
 type Look = 'plain' | 'primary' | 'danger' | 'quiet'
 

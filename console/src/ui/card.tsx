@@ -1,6 +1,5 @@
 /** A panel with a title, and the small parts that fill panels: figures, facts, badges, notices. */
 import { useId, type ReactNode } from 'react'
-import './card.css'
 
 interface CardProps {
   readonly title?: ReactNode

@@ -5,7 +5,6 @@ import { Button, IconButton } from './button.tsx'
 import { Notice } from './card.tsx'
 import { saveFile } from './csv.ts'
 import { useHoldOpen } from './dialog.tsx'
-import './copy.css'
 
 const doneMs = 2_000
 

@@ -2,12 +2,11 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { X } from 'lucide-react'
-import { createContext, useContext, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
+import { useContext, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { Button, IconButton } from './button.tsx'
-import { describeFailure } from './states.tsx'
 import { Notice } from './card.tsx'
-import { LeaveGuardContext, TypedContext, watchTyping, type Loss } from './typed.ts'
-import './dialog.css'
+import { describeFailure } from './states.tsx'
+import { DialogContext, LeaveGuardContext, watchTyping, type Loss } from './typed.ts'
 
 interface DialogProps {
   readonly title: string
@@ -19,62 +18,46 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
-/** Gives the focus back to the element that had it before; where that is gone, as in a menu, to the page. */
-function useFocusReturn(isOpen: boolean): void {
-  useLayoutEffect(() => {
-    if (!isOpen) return undefined
-    const before = document.activeElement
-    return () => {
-      // Base UI first has to let go of the focus.
-      setTimeout(() => {
-        if (document.querySelector('[role=dialog], [role=alertdialog]') !== null) return
-        const isThere = before instanceof HTMLElement && before.isConnected
-        const next = isThere ? before : document.getElementById('content')
-        next?.focus({ preventScroll: true })
-      })
-    }
-  }, [isOpen])
-}
-
-const HoldOpenContext = createContext<((isHeld: boolean) => void) | null>(null)
-
-/** While the component is shown, only its own button closes the dialog around it. */
-export function useHoldOpen(): void {
-  const hold = useContext(HoldOpenContext)
-  useLayoutEffect(() => {
-    hold?.(true)
-    return () => hold?.(false)
-  }, [hold])
-}
-
-/** The first field rather than *Close*; a field that asked for the focus keeps it. */
-function firstFocus(popup: HTMLElement | null): HTMLElement | null {
-  const active = document.activeElement
-  if (active instanceof HTMLElement && popup?.contains(active) === true) return active
-  return popup?.querySelector<HTMLElement>('input, select, textarea') ?? popup
-}
-
 /** What a person has typed into its fields is not dropped without a question. */
-export function Dialog({ title, hint, isOpen, onClose, isWide = false, children }: DialogProps) {
-  useFocusReturn(isOpen)
+export function Dialog({ isOpen, ...props }: DialogProps) {
+  return isOpen ? <OpenDialog {...props} /> : null
+}
+
+function OpenDialog({
+  title,
+  hint,
+  onClose,
+  isWide = false,
+  children,
+}: Omit<DialogProps, 'isOpen'>) {
   const [typed] = useState(watchTyping)
   const [isAsking, setIsAsking] = useState(false)
-  const [isHeld, setIsHeld] = useState(false)
+  const [isHeld, hold] = useState(false)
   const popup = useRef<HTMLDivElement>(null)
+  const findFocusBefore = useFocusBefore()
   const guardOf = useContext(LeaveGuardContext)
-  useLayoutEffect(() => (isOpen ? typed.forget : undefined), [isOpen, typed])
   const askOrClose = (): void => {
     if (isHeld) return
     if (typed.isTyped()) setIsAsking(true)
     else onClose()
   }
+  const latest = useRef(askOrClose)
+  useLayoutEffect(() => {
+    latest.current = askOrClose
+  })
+  const { forget, setTyped } = typed
+  const dialog = useMemo(
+    () => ({ forget, setTyped, hold, close: () => latest.current() }),
+    [forget, setTyped],
+  )
   return (
-    <Base.Root open={isOpen} onOpenChange={(open) => !open && askOrClose()}>
+    <Base.Root open onOpenChange={(open) => !open && askOrClose()}>
       <Base.Portal>
         <Base.Backdrop className="dialog-backdrop" />
         <Base.Popup
           ref={popup}
           initialFocus={() => firstFocus(popup.current)}
+          finalFocus={findFocusBefore}
           className={isWide ? 'dialog dialog-wide' : 'dialog'}
           onFocusCapture={typed.onFocus}
           onInputCapture={typed.onInput}
@@ -87,20 +70,15 @@ export function Dialog({ title, hint, isOpen, onClose, isWide = false, children 
               </Base.Close>
             )}
           </header>
-          {hint !== undefined && (
-            <Base.Description className="soft dialog-hint">{hint}</Base.Description>
-          )}
-          <HoldOpenContext value={setIsHeld}>
-            <TypedContext value={typed}>{children}</TypedContext>
-          </HoldOpenContext>
+          {hint !== undefined && <Base.Description className="soft">{hint}</Base.Description>}
+          <DialogContext value={dialog}>{children}</DialogContext>
         </Base.Popup>
       </Base.Portal>
-      {isOpen && guardOf?.(() => (isHeld ? 'secret' : typed.isTyped() ? 'typed' : undefined))}
+      {guardOf?.(() => (isHeld ? 'secret' : typed.isTyped() ? 'typed' : undefined))}
       <Discard
         loss="typed"
         isOpen={isAsking}
         onConfirm={() => {
-          setIsAsking(false)
           typed.forget()
           onClose()
         }}
@@ -108,6 +86,31 @@ export function Dialog({ title, hint, isOpen, onClose, isWide = false, children 
       />
     </Base.Root>
   )
+}
+
+/** Returns what had the focus before; where that is gone, as an item of a menu is, the page. */
+function useFocusBefore(): () => HTMLElement | null {
+  const [before] = useState(() => document.activeElement)
+  return () =>
+    before instanceof HTMLElement && before.isConnected && before !== document.body
+      ? before
+      : document.getElementById('content')
+}
+
+/** While the component is shown, only its own button closes the dialog around it. */
+export function useHoldOpen(): void {
+  const hold = useContext(DialogContext)?.hold
+  useLayoutEffect(() => {
+    hold?.(true)
+    return () => hold?.(false)
+  }, [hold])
+}
+
+/** The first field rather than *Close*; a field that asked for the focus keeps it. */
+function firstFocus(popup: HTMLElement | null): HTMLElement | null {
+  const active = document.activeElement
+  if (active instanceof HTMLElement && popup?.contains(active) === true) return active
+  return popup?.querySelector<HTMLElement>('input, textarea, [role=combobox]') ?? popup
 }
 
 const lossTexts: Readonly<Record<Loss, readonly [title: string, text: string]>> = {
@@ -153,19 +156,20 @@ interface ConfirmProps {
   readonly onClose: () => void
 }
 
-export function Confirm(props: ConfirmProps) {
-  const { title, children, action, cancel = 'Cancel' } = props
-  const { isOpen, isBusy, error, onConfirm, onClose } = props
-  useFocusReturn(isOpen)
+export function Confirm({ isOpen, ...props }: ConfirmProps) {
+  return isOpen ? <OpenConfirm {...props} /> : null
+}
+
+function OpenConfirm(props: Omit<ConfirmProps, 'isOpen'>) {
+  const { title, children, action, cancel = 'Cancel', isBusy, error, onConfirm, onClose } = props
+  const findFocusBefore = useFocusBefore()
   return (
-    <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <AlertDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className="dialog-backdrop" />
-        <AlertDialog.Popup className="dialog">
+        <AlertDialog.Popup className="dialog" finalFocus={findFocusBefore}>
           <AlertDialog.Title className="dialog-title">{title}</AlertDialog.Title>
-          <AlertDialog.Description className="dialog-hint" render={<div />}>
-            {children}
-          </AlertDialog.Description>
+          <AlertDialog.Description render={<div />}>{children}</AlertDialog.Description>
           {error !== undefined && error !== null && (
             <Notice tone="bad">{describeFailure(error).title}</Notice>
           )}

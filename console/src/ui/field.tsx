@@ -1,8 +1,11 @@
 /** Inputs with a label, a hint and the mistake that the API found in them. */
-import { useId, type ComponentProps, type ReactNode } from 'react'
-import './field.css'
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { Select } from '@base-ui/react/select'
+import { Check, ChevronDown } from 'lucide-react'
+import { useContext, useId, type ComponentProps, type ReactNode } from 'react'
+import { DialogContext } from './typed.ts'
 
-interface FieldProps {
+export interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   readonly error?: string | undefined
@@ -14,7 +17,7 @@ interface Wired {
   readonly 'aria-invalid': true | undefined
 }
 
-function Field({
+export function Field({
   label,
   hint,
   error,
@@ -98,24 +101,46 @@ type SelectProps<Value extends string> = FieldProps & {
 
 export function SelectField<Value extends string>(props: SelectProps<Value>) {
   const { label, hint, error, value, options, onChange } = props
+  const dialog = useContext(DialogContext)
   return (
     <Field label={label} hint={hint} error={error}>
       {(wired) => (
-        <select
-          {...wired}
-          className="input select"
-          value={value}
-          onChange={({ target }) => {
-            const chosen = options.find(([each]) => each === target.value)
-            if (chosen !== undefined) onChange(chosen[0])
-          }}
-        >
-          {options.map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
+        // The policy of the page allows no style elements.
+        <CSPProvider disableStyleElements>
+          <Select.Root
+            value={value}
+            onValueChange={(chosen) => {
+              if (chosen === null) return
+              dialog?.setTyped(true)
+              onChange(chosen)
+            }}
+          >
+            <Select.Trigger {...wired} className="input select">
+              <Select.Value>
+                {(shown: Value) => options.find(([each]) => each === shown)?.[1] ?? shown}
+              </Select.Value>
+              <Select.Icon>
+                <ChevronDown aria-hidden />
+              </Select.Icon>
+            </Select.Trigger>
+            <Select.Portal>
+              <Select.Positioner className="menu-place" alignItemWithTrigger={false} sideOffset={4}>
+                <Select.Popup className="menu">
+                  <Select.List>
+                    {options.map(([each, text]) => (
+                      <Select.Item key={each} value={each} data-value={each} className="menu-item">
+                        <Select.ItemText>{text}</Select.ItemText>
+                        <Select.ItemIndicator>
+                          <Check aria-hidden />
+                        </Select.ItemIndicator>
+                      </Select.Item>
+                    ))}
+                  </Select.List>
+                </Select.Popup>
+              </Select.Positioner>
+            </Select.Portal>
+          </Select.Root>
+        </CSPProvider>
       )}
     </Field>
   )

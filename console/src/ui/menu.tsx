@@ -3,7 +3,6 @@ import { Menu as Base } from '@base-ui/react/menu'
 import { Ellipsis } from 'lucide-react'
 import type { ReactElement, ReactNode } from 'react'
 import { IconButton } from './button.tsx'
-import './menu.css'
 
 interface MenuItem {
   readonly text: ReactNode

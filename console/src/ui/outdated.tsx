@@ -6,9 +6,7 @@ import { useState } from 'react'
 import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import { Notice } from './card.tsx'
-import { mergeDrafts, type OtherChange } from './merge.ts'
-
-const preconditionFailed = 412
+import { mergeDrafts, type OtherChange } from './draft.ts'
 
 interface EditOptions<Read, Draft> {
   /** As it was when the form opened: live events must not change it while a person types. */
@@ -17,14 +15,15 @@ interface EditOptions<Read, Draft> {
   readonly readAgain: () => Promise<Read>
 }
 
-interface Edit<Read, Draft> {
+export interface Edit<Read, Draft> {
   readonly read: Read
   readonly before: Draft
   readonly draft: Draft
   readonly setDraft: (draft: Draft) => void
   /** Saves, and merges where `If-Match` finds another version. */
   readonly save: <Value>(change: Promise<Value>) => Promise<Value>
-  readonly others: readonly OtherChange[]
+  /** Undefined until another operator's change was in the way. */
+  readonly others: readonly OtherChange[] | undefined
 }
 
 export function useEdit<Read, Draft extends object>(
@@ -34,7 +33,7 @@ export function useEdit<Read, Draft extends object>(
   const [read, setRead] = useState(options.read)
   const before = draftOf(read)
   const [draft, setDraft] = useState(before)
-  const [others, setOthers] = useState<readonly OtherChange[]>([])
+  const [others, setOthers] = useState<readonly OtherChange[]>()
   return {
     read,
     before,
@@ -45,7 +44,7 @@ export function useEdit<Read, Draft extends object>(
       try {
         return await change
       } catch (error) {
-        if (error instanceof Problem && error.status === preconditionFailed) {
+        if (isOutdated(error)) {
           const fresh = await readAgain()
           const merged = mergeDrafts({ before, mine: draft, theirs: draftOf(fresh) })
           setRead(fresh)
@@ -58,24 +57,28 @@ export function useEdit<Read, Draft extends object>(
   }
 }
 
+/** Whether another operator has changed the thing since it was read. */
+export function isOutdated(error: unknown): error is Problem {
+  return error instanceof Problem && error.status === 412
+}
+
 interface OthersChangesProps<Draft> {
   readonly edit: Pick<Edit<unknown, Draft>, 'others' | 'draft' | 'setDraft'>
-  readonly labels: Readonly<Record<keyof Draft & string, string>>
+  readonly labels: Readonly<Record<string, string>>
 }
 
 /** What another operator has changed, beside what the person has typed into the same fields. */
 export function OthersChanges<Draft extends object>({ edit, labels }: OthersChangesProps<Draft>) {
   const { others, draft, setDraft } = edit
-  if (others.length === 0) return null
-  const names = new Map<string, string>(Object.entries(labels))
+  if (others === undefined) return null
   return (
     <Notice tone="warn">
       Another operator has changed this meanwhile. What you have typed is kept; look at both, then
       save again.
-      <ul className="others-changes">
+      <ul className="marked">
         {others.map(({ field, theirs, mine }) => (
           <li key={field}>
-            {names.get(field) ?? field}: <strong className="break">{textOf(theirs)}</strong>
+            {labels[field] ?? field}: <strong className="break">{textOf(theirs)}</strong>
             {mine !== undefined && (
               <>
                 ; you have typed <strong className="break">{textOf(mine)}</strong>{' '}

@@ -1,6 +1,5 @@
 /** The frame of a page: its title in the window and on the screen, and its actions. */
 import { useEffect, type ReactNode } from 'react'
-import './page.css'
 
 interface PageProps {
   readonly title: string

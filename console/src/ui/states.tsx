@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { CircleAlert, RotateCw } from 'lucide-react'
 import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
-import './states.css'
 
 /** Grey lines in the shape of the text to come. */
 export function Loading({ rows = 4 }: { rows?: number }) {

@@ -1,7 +1,6 @@
 /** Views of one page. Which one is shown is in the address, so that it can be shared. */
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Link, type RegisteredRouter } from '@tanstack/react-router'
-import './tabs.css'
 
 /** The words for `tab` in the addresses of all pages. */
 type Routes = RegisteredRouter['routesById']

@@ -2,65 +2,52 @@
  * Shows the text of `data-tip` of what the pointer or the focus is on. One element serves the whole
  * page, so that a table of a thousand numbers needs no thousand components.
  */
-import { useEffect, useRef, useState } from 'react'
-import './tip.css'
+import { Tooltip } from '@base-ui/react/tooltip'
+import { useEffect, useState } from 'react'
 
 interface Shown {
+  readonly owner: Element
   readonly text: string
-  readonly left: number
-  readonly top: number
-  readonly isAbove: boolean
 }
 
-const besideTheEdge = 12
+const shows = ['pointerover', 'focusin'] as const
+const hides = ['focusout', 'click'] as const
 
 export function TipLayer() {
   const [shown, setShown] = useState<Shown>()
-  const owner = useRef<Element>(undefined)
   useEffect(() => {
-    const hide = (): void => {
-      owner.current = undefined
-      setShown(undefined)
-    }
+    const watch = new AbortController()
+    const options = { signal: watch.signal, passive: true }
+    const hide = (): void => setShown(undefined)
     const show = ({ target }: Event): void => {
-      const found = target instanceof Element ? target.closest('[data-tip]') : null
-      if (found === owner.current) return
-      const text = found?.getAttribute('data-tip') ?? ''
-      if (found === null || text === '') return hide()
-      owner.current = found
-      setShown(placeAt(found, text))
+      const owner = target instanceof Element ? target.closest('[data-tip]') : null
+      const text = owner?.getAttribute('data-tip') ?? ''
+      setShown((now) => {
+        if (owner === null || text === '') return undefined
+        return now?.owner === owner ? now : { owner, text }
+      })
     }
-    const hideOnEscape = ({ key }: KeyboardEvent): void => {
-      if (key === 'Escape') hide()
-    }
-    document.addEventListener('pointerover', show)
-    document.addEventListener('focusin', show)
-    document.addEventListener('focusout', hide)
-    document.addEventListener('keydown', hideOnEscape)
-    document.addEventListener('click', hide)
-    document.addEventListener('scroll', hide, { capture: true, passive: true })
-    return () => {
-      document.removeEventListener('pointerover', show)
-      document.removeEventListener('focusin', show)
-      document.removeEventListener('focusout', hide)
-      document.removeEventListener('keydown', hideOnEscape)
-      document.removeEventListener('click', hide)
-      document.removeEventListener('scroll', hide, { capture: true })
-    }
+    for (const name of shows) document.addEventListener(name, show, options)
+    for (const name of hides) document.addEventListener(name, hide, options)
+    document.addEventListener('scroll', hide, { ...options, capture: true })
+    document.addEventListener('keydown', ({ key }) => key === 'Escape' && hide(), options)
+    return () => watch.abort()
   }, [])
   if (shown === undefined) return null
-  const { text, left, top, isAbove } = shown
   return (
-    <div className={isAbove ? 'tip tip-above' : 'tip'} style={{ left, top }} aria-hidden>
-      {text}
-    </div>
+    <Tooltip.Root open>
+      <Tooltip.Portal>
+        <Tooltip.Positioner
+          anchor={shown.owner}
+          sideOffset={6}
+          collisionPadding={12}
+          className="tip-place"
+        >
+          <Tooltip.Popup className="tip" aria-hidden>
+            {shown.text}
+          </Tooltip.Popup>
+        </Tooltip.Positioner>
+      </Tooltip.Portal>
+    </Tooltip.Root>
   )
-}
-
-function placeAt(owner: Element, text: string): Shown {
-  const box = owner.getBoundingClientRect()
-  const isAbove = box.top > 48
-  const middle = box.left + box.width / 2
-  const left = Math.min(Math.max(middle, besideTheEdge + 90), innerWidth - besideTheEdge - 90)
-  return { text, left, top: isAbove ? box.top - 6 : box.bottom + 6, isAbove }
 }

@@ -2,7 +2,6 @@
 import { Toast } from '@base-ui/react/toast'
 import { X } from 'lucide-react'
 import { IconButton } from './button.tsx'
-import './toast.css'
 
 const toasts = Toast.createToastManager()
 
@@ -25,7 +24,8 @@ export function ToastLayer() {
 function ToastList() {
   const { toasts: shown } = Toast.useToastManager()
   return shown.map((toast) => (
-    <Toast.Root key={toast.id} toast={toast} className="toast">
+    // A dialog would ask for an answer; the region around it is read aloud.
+    <Toast.Root key={toast.id} toast={toast} role="group" aria-modal={undefined} className="toast">
       <Toast.Title className="toast-title" />
       <Toast.Close render={<IconButton label="Dismiss" />}>
         <X aria-hidden />

@@ -8,19 +8,28 @@ interface Typed {
   readonly isTyped: () => boolean
   /** What was typed is saved, or dropped by the person. */
   readonly forget: () => void
+  /** A form that knows its fields says it by itself. */
+  readonly setTyped: (isTyped: boolean) => void
   readonly onFocus: (event: SyntheticEvent) => void
   readonly onInput: (event: SyntheticEvent) => void
 }
 
-type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+type Field = HTMLInputElement | HTMLTextAreaElement
 
 /** Returns handlers for an element around fields. */
 export function watchTyping(): Typed {
   const before = new WeakMap<Field, string>()
   const changed = new Set<Field>()
+  let isSaid: boolean | undefined
   return {
-    isTyped: () => changed.size > 0,
-    forget: () => changed.clear(),
+    isTyped: () => isSaid ?? changed.size > 0,
+    forget() {
+      changed.clear()
+      isSaid = undefined
+    },
+    setTyped(isTyped) {
+      isSaid = isTyped
+    },
     onFocus({ target }) {
       if (isField(target) && !before.has(target)) before.set(target, valueOf(target))
     },
@@ -33,11 +42,7 @@ export function watchTyping(): Typed {
 }
 
 function isField(target: EventTarget): target is Field {
-  return (
-    target instanceof HTMLInputElement ||
-    target instanceof HTMLSelectElement ||
-    target instanceof HTMLTextAreaElement
-  )
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
 }
 
 function valueOf(field: Field): string {
@@ -45,8 +50,16 @@ function valueOf(field: Field): string {
   return isTicked ? String(field.checked) : field.value
 }
 
-/** Of the dialog around a form; null outside of dialogs. */
-export const TypedContext = createContext<Pick<Typed, 'forget'> | null>(null)
+/** The dialog around a form, or around a secret that is shown once. */
+interface OpenDialog extends Pick<Typed, 'forget' | 'setTyped'> {
+  /** Closes it; where something is typed, after a question. */
+  readonly close: () => void
+  /** While it is held, only its content closes it. */
+  readonly hold: (isHeld: boolean) => void
+}
+
+/** Null outside of dialogs. */
+export const DialogContext = createContext<OpenDialog | null>(null)
 
 /** What a person would lose by leaving: what was typed, or a secret that is shown once. */
 export type Loss = 'typed' | 'secret'
