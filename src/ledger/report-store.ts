@@ -37,7 +37,11 @@ export interface ReportQuestion {
   readonly kept?: KeptValues | undefined
   /** The key of the last row of the page before. */
   readonly after?: readonly string[] | undefined
-  readonly countMax: number
+  /** Only the rows with these keys. */
+  readonly keys?: readonly (readonly string[])[] | undefined
+  /** Only these sums, all others as zero; all of them where it is absent. */
+  readonly sums?: readonly (keyof ReportSums)[] | undefined
+  readonly countMax?: number | undefined
 }
 
 export interface KeptValues {
@@ -53,7 +57,7 @@ export interface ReportLine {
 
 export async function readReportLines(
   queryable: Queryable,
-  { by, kept, after, countMax, ...rows }: ReportQuestion,
+  { by, kept, after, keys, sums, countMax, ...rows }: ReportQuestion,
 ): Promise<readonly ReportLine[]> {
   const conditions = conditionsOf(rows)
   const columns = by.map((dimension) =>
@@ -62,13 +66,18 @@ export async function readReportLines(
       : reportDimensions[dimension],
   )
   conditions.follow(columns, after)
+  if (keys !== undefined && columns.length > 0) {
+    const values = keys.map((key) => `(${conditions.placesOf(key)})`)
+    conditions.add(`(${columns.join(', ')}) IN (VALUES ${values.join(', ')})`)
+  }
   const order = columns.map((_, index) => index + 1).join(', ')
-  const { table, summed } = sourceOf(by, { conditions: conditions.text, parts })
-  const keys = columns.map((column, index) => `${column} AS key_${index}, `).join('')
+  const asked = sums === undefined ? parts : partsOf(sums)
+  const { table, summed } = sourceOf(by, { conditions: conditions.text, parts: asked })
+  const shown = columns.map((column, index) => `${column} AS key_${index}`)
   const found = await queryable.query(
-    `SELECT ${keys}${summed === parts ? reportSums : sumsOf(summed)} FROM ${table}
+    `SELECT ${[...shown, ...(summed === parts ? reportSums : sumsOf(summed))].join(', ')} FROM ${table}
       ${columns.length === 0 ? '' : `GROUP BY ${order} ORDER BY ${order}`}
-      LIMIT ${conditions.place(countMax)}`,
+      ${countMax === undefined ? '' : `LIMIT ${conditions.place(countMax)}`}`,
     conditions.values,
   )
   return found.map((row) => ({
@@ -99,15 +108,15 @@ function sourceOf(
   if (!isOfModels) return { table: rows, summed: parts }
   const sums = Object.entries(parts).map(([name, part]) => `SUM(${part}) AS ${name}`)
   return {
-    table: `(SELECT day, model, ${sums.join(', ')} FROM ${rows} GROUP BY day, model) AS model_day`,
+    table: `(SELECT ${['day', 'model', ...sums].join(', ')} FROM ${rows} GROUP BY day, model) AS model_day`,
     summed: Object.fromEntries(Object.keys(parts).map((name) => [name, name])),
   }
 }
 
-function sumsOf(parts: Parts): string {
-  return Object.entries(parts)
-    .map(([name, part]) => `CAST(COALESCE(SUM(${part}), 0) AS BIGINT) AS ${name}`)
-    .join(', ')
+function sumsOf(parts: Parts): readonly string[] {
+  return Object.entries(parts).map(
+    ([name, part]) => `CAST(COALESCE(SUM(${part}), 0) AS BIGINT) AS ${name}`,
+  )
 }
 
 type Rows = Pick<ReportQuestion, 'fromDay' | 'toDay' | 'only'>
@@ -206,25 +215,32 @@ function amountParts(columns: readonly string[]): Parts {
   )
 }
 
-const parts = { ...countParts(reportCountColumns), ...amountParts(reportAmountColumns) }
+const parts = partsOf([...reportCountColumns, ...reportAmountColumns])
+
+function partsOf(sums: readonly (keyof ReportSums)[]): Parts {
+  const isAsked = (column: keyof ReportSums): boolean => sums.includes(column)
+  return {
+    ...countParts(reportCountColumns.filter(isAsked)),
+    ...amountParts(reportAmountColumns.filter(isAsked)),
+  }
+}
 
 /** The overview asks for these every few seconds. */
 const reportSums = sumsOf(parts)
-const trafficSums = sumsOf({
-  ...countParts(['requests', 'errors', 'known_cost_requests']),
-  ...amountParts(['own_cost_picos', 'lost_cost_picos']),
-})
+const trafficSums = sumsOf(
+  partsOf(['requests', 'errors', 'known_cost_requests', 'own_cost_picos', 'lost_cost_picos']),
+).join(', ')
 
 function readSums(row: Row): ReportSums {
   const sums = noReport()
-  for (const column of reportCountColumns) sums[column] = Number(row[column])
+  for (const column of reportCountColumns) sums[column] = Number(row[column] ?? 0)
   for (const column of reportAmountColumns) sums[column] = readAmountSum(row, column)
   return sums
 }
 
 function readAmountSum(row: Row, column: string): Picos {
-  const high = BigInt(String(row[`${column}_high`]))
-  return picos(high * 2n ** 32n + BigInt(String(row[`${column}_low`])))
+  const high = BigInt(String(row[`${column}_high`] ?? 0))
+  return picos(high * 2n ** 32n + BigInt(String(row[`${column}_low`] ?? 0)))
 }
 
 /**

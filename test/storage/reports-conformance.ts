@@ -135,6 +135,7 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
           unknown_cost_revenue_usd: '0',
           margin_usd: formatUsd(picos(30n - 18n - 6n)),
           known_margin_usd: formatUsd(picos(30n - 18n - 6n)),
+          margin_rate: 0.2,
           first_event_p50_ms: 250,
           first_event_p95_ms: 295,
         },
@@ -266,6 +267,114 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
       const before = { from: '2020-01-01', to: '2020-01-02' }
       assert.deepEqual(await shown({ by: 'model', ...before, largest: 1 }), [])
       assert.notEqual((await readReport(context, { by: 'total', largest: 1 })).kind, 'done')
+    })
+
+    it('sorts the whole report by a figure or a key, page by page, with checks among its rows', async () => {
+      harness.clock.advance(10)
+      const other = await makeAccount(harness, { balancePicos: 1_000n })
+      const known = { isOwnCostKnown: true }
+      await settle(30n, { ...known, model: 'a-1', ownCostPicos: picos(10n) })
+      await settle(20n, { ...known, model: 'b-1', ownCostPicos: picos(2n), of: other })
+      await settle(10n, { model: 'c-1' })
+      await settle(20n, { ...known, model: 'd-1', ownCostPicos: picos(30n) })
+      await addCheck(5n, true)
+      const models = async (sort: string, order?: string) =>
+        (await report({ by: 'model', sort, limit: 2, ...(order !== undefined && { order }) })).map(
+          ({ model }) => model,
+        )
+      assert.deepEqual(await models('revenue_usd'), ['a-1', 'b-1', 'd-1', 'c-1', 'large-1'])
+      assert.deepEqual(await models('known_margin_usd', 'asc'), [
+        'd-1',
+        'large-1',
+        'c-1',
+        'b-1',
+        'a-1',
+      ])
+      // Without revenue of known cost there is no rate, whatever the order.
+      assert.deepEqual(await models('margin_rate'), ['b-1', 'a-1', 'd-1', 'c-1', 'large-1'])
+      assert.deepEqual(await models('margin_rate', 'asc'), ['d-1', 'a-1', 'b-1', 'c-1', 'large-1'])
+      assert.deepEqual(await models('checks'), ['large-1', 'a-1', 'b-1', 'c-1', 'd-1'])
+      assert.deepEqual(await models('first_event_p50_ms'), ['a-1', 'b-1', 'c-1', 'd-1', 'large-1'])
+      assert.deepEqual(await models('model', 'desc'), ['large-1', 'd-1', 'c-1', 'b-1', 'a-1'])
+      const pairs = { by: 'account,model', sort: 'revenue_usd', limit: 1 }
+      assert.deepEqual(
+        (await report(pairs))
+          .slice(0, 3)
+          .map((row) => [row.account_id, row.model, parseUsd(row.own_cost_usd)]),
+        [
+          [accountId, 'a-1', 10n],
+          [accountId, 'd-1', 30n],
+          [other, 'b-1', 2n],
+        ],
+      )
+      const names = (await report({ ...pairs, sort: 'account', order: 'desc' })).map(
+        ({ account }) => account ?? '',
+      )
+      assert.equal(names.length, 5)
+      assert.deepEqual(
+        names,
+        names.toSorted((one, next) => (one < next ? 1 : one === next ? 0 : -1)),
+      )
+    })
+
+    it('has the same figures in whatever order its rows are', async () => {
+      for (const [model, amount] of [
+        ['a-1', 3n],
+        ['b-1', 9n],
+      ] as const)
+        await settle(amount, { model, isOwnCostKnown: true, attemptCount: 2 })
+      await addCheck(2n, false)
+      const byKey = await report({ by: 'day,model' })
+      for (const name of Object.keys(byKey[0] ?? {})) {
+        if (/^(account|key|channel)(_id)?$/.test(name)) continue
+        const sorted = await report({ by: 'day,model', sort: name, limit: 1 })
+        assert.deepEqual(
+          sorted.toSorted((one, next) => ((one.model ?? '') < (next.model ?? '') ? -1 : 1)),
+          byKey,
+          name,
+        )
+      }
+      const page = valueOf(await readReport(context, { by: 'model', sort: 'requests', limit: 1 }))
+      for (const wrong of [
+        { sort: 'errors' },
+        { order: 'asc' },
+        { by: 'model,day' },
+        { by: 'model', sort: undefined },
+      ]) {
+        const asked = { by: 'model', sort: 'requests', cursor: page.next_cursor, ...wrong }
+        assert.notEqual((await readReport(context, asked)).kind, 'done', JSON.stringify(wrong))
+      }
+      assert.notEqual((await readReport(context, { by: 'day', sort: 'model' })).kind, 'done')
+    })
+
+    it('compares each row with as many days before', async () => {
+      await settle(10n, { model: 'a-1', isOwnCostKnown: true })
+      await addCheck(1n, true)
+      harness.clock.advance(2 * dayMs)
+      const today = new Date(harness.clock.now()).toISOString().slice(0, 10)
+      const yesterday = new Date(harness.clock.now() - dayMs).toISOString().slice(0, 10)
+      await settle(4n, { model: 'a-1', isOwnCostKnown: true })
+      await settle(5n, { model: 'b-1' })
+      const days = { from: yesterday, to: today, compare: 'before' }
+      const shown = async (input: object) =>
+        (await report({ ...days, ...input })).map(({ model, day, revenue_usd: now, before }) => [
+          model ?? day,
+          parseUsd(now),
+          before && parseUsd(before.revenue_usd),
+          before && parseUsd(before.own_cost_usd),
+        ])
+      assert.deepEqual(await shown({ by: 'model', limit: 1 }), [
+        ['a-1', 4n, 10n, 0n],
+        ['b-1', 5n, null, null],
+      ])
+      assert.deepEqual(await shown({ by: 'model', sort: 'revenue_usd' }), [
+        ['b-1', 5n, null, null],
+        ['a-1', 4n, 10n, 0n],
+      ])
+      assert.deepEqual(await shown({ by: 'day' }), [[today, 9n, 10n, 1n]])
+      assert.deepEqual(await shown({ by: 'total' }), [[null, 9n, 10n, 1n]])
+      assert.equal((await one(days)).before?.requests, 1)
+      assert.equal('before' in (await one()), false)
     })
 
     it('counts whole days only, and filters by any key', async () => {

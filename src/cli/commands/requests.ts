@@ -10,7 +10,7 @@ import { periodHints } from '../since.ts'
 
 export const reportCommand: CommandRow = runRow(reportEndpoints.report, {
   words: 'report',
-  without: ['cursor', 'limit', 'format'],
+  without: ['cursor', 'limit', 'format', 'sort', 'order', 'compare'],
   more: { '--csv': 'print CSV' },
   help: `Example:
   turnpike report --by model,channel --from 2027-01-01 --to 2027-01-31`,

@@ -5,7 +5,7 @@ import { hasFallen } from '../alerts/cache-rules.ts'
 import { count, pageForm } from '../answer-forms.ts'
 import { operation } from '../operation.ts'
 import { pageFields, pageOfList } from '../paging.ts'
-import { cacheHitRate } from './report.ts'
+import { cacheHitRate } from './report-figures.ts'
 
 const cacheForm = z.strictObject({
   model: z.string(),

@@ -10,7 +10,7 @@ import { listHourEnds, type RecordedMoment } from '../../ledger/report-moment-st
 import { readReportLines } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { timeText } from '../operation.ts'
-import { viewTotal, type ReportSumsView } from './report.ts'
+import { viewTotal, type ReportSumsView } from './report-figures.ts'
 
 interface HourRow {
   readonly from: string

@@ -19,7 +19,7 @@ import { auditResults, auditScopes } from '../store/audit-forms.ts'
 import { readUncleanStops } from '../unclean-stops.ts'
 import { attentionForm, orderAttention } from './attention.ts'
 import { readHours, type DayByHour } from './hours.ts'
-import { cacheHitRate, firstEventMs, totalTokens, viewTotal } from './report.ts'
+import { cacheHitRate, firstEventMs, totalTokens, viewTotal } from './report-figures.ts'
 
 const oldestMinutes = 30
 const listMax = 100

@@ -7,7 +7,10 @@ import { csvRow } from '../../base/csv.ts'
 import type { ReportDimension } from '../../ledger/report-store.ts'
 import type { WriteText } from '../endpoint.ts'
 import { operation } from '../operation.ts'
-import { sumFields, readReportPage, reportFields, type ReportRow } from './report.ts'
+import { sumFields } from './report-figures.ts'
+import { readLines } from './report-lines.ts'
+import { openReport, reportFields } from './report-question.ts'
+import { readNames, viewLine, type ReportRow } from './report.ts'
 
 const noPages = z.never('belongs to JSON: CSV has no pages').optional()
 
@@ -22,16 +25,18 @@ export const printReport = operation(
   { input: csvInput },
   ({ clock, database }, input, write: WriteText): Promise<void> =>
     database.snapshot(async (snapshot) => {
-      const columns = [...input.by.flatMap((dimension) => groupColumns[dimension]), ...sumColumns]
+      const { by } = input
+      const columns = [...by.flatMap((dimension) => groupColumns[dimension]), ...sumColumns]
+      const open = await openReport({ clock, snapshot }, input)
       let after: readonly string[] | undefined
       do {
-        const page = { after, limit: linesPerPage }
-        const lines = await readReportPage({ clock, snapshot }, input, page)
+        const lines = await readLines(open, { after, countMax: linesPerPage + 1 })
         const shown = lines.slice(0, linesPerPage)
+        const names = await readNames(snapshot, by, shown)
         // Not before the first page is read: until then the report may be refused.
         if (after === undefined) await write(csvRow(columns))
         for (const line of shown) {
-          const row = line.row()
+          const row = viewLine(line, by, names)
           await write(csvRow(columns.map((column) => row[column])))
         }
         after = lines.length > shown.length ? shown.at(-1)?.key : undefined
@@ -42,7 +47,7 @@ export const printReport = operation(
 /** Each page groups the whole report again; the rows of one page are read in one turn of the event loop. */
 const linesPerPage = 1_000
 
-const groupColumns: Readonly<Record<ReportDimension, readonly (keyof ReportRow)[]>> = {
+const groupColumns: Readonly<Record<ReportDimension, readonly Exclude<keyof ReportRow, 'before'>[]>> = {
   day: ['day'],
   account: ['account_id', 'account'],
   key: ['key_id', 'key'],

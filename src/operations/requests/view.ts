@@ -10,7 +10,7 @@ import { usageClasses } from '../../metering/usage.ts'
 import { count, moment, usd, type Answer } from '../answer-forms.ts'
 import { timeText } from '../operation.ts'
 import { partForm, viewBill } from '../reports/bill.ts'
-import { totalTokens } from '../reports/report.ts'
+import { totalTokens } from '../reports/report-figures.ts'
 import { explainVendorError, reasonOfFailure } from './explain-vendor-error.ts'
 import { explainAttempts, explainCharge } from './explain.ts'
 
