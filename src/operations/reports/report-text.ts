@@ -47,7 +47,9 @@ export const printReport = operation(
 /** Each page groups the whole report again; the rows of one page are read in one turn of the event loop. */
 const linesPerPage = 1_000
 
-const groupColumns: Readonly<Record<ReportDimension, readonly Exclude<keyof ReportRow, 'before'>[]>> = {
+const groupColumns: Readonly<
+  Record<ReportDimension, readonly Exclude<keyof ReportRow, 'before'>[]>
+> = {
   day: ['day'],
   account: ['account_id', 'account'],
   key: ['key_id', 'key'],
