@@ -13,6 +13,7 @@ import { reports } from './reports.ts'
 import { requests } from './requests.ts'
 import { settings } from './settings.ts'
 import { shell } from './shell.ts'
+import { time } from './time.ts'
 import { ui } from './ui.ts'
 
 export const words = {
@@ -30,5 +31,6 @@ export const words = {
   requests,
   settings,
   shell,
+  time,
   ui,
 }
