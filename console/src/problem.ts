@@ -1,4 +1,6 @@
 /** A refusal of the gateway, as the pages show it. Both pages use it; it knows neither of their APIs. */
+import { t } from './messages/t.ts'
+
 interface ProblemDetails {
   /** One sentence for the reader: the fault and the remedy. */
   readonly detail?: string | undefined
@@ -19,7 +21,7 @@ export class Problem extends Error {
   readonly mistakes: readonly unknown[]
 
   constructor(status: number, details: ProblemDetails) {
-    super(details.detail ?? `The gateway answered ${status}.`)
+    super(details.detail ?? t('ui.state.answered', { status: String(status) }))
     this.status = status
     this.code = details.code ?? 'unknown'
     this.requestId = details.request_id

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import '../support/console/words.ts'
 import { parsePicos, subtractUsd } from '../../console/src/ui/exact.ts'
 import { formatUsd, formatUsdExact, formatUsdFixed } from '../../console/src/ui/format.ts'
 import { equationOf } from '../../console/src/ui/money-terms.ts'

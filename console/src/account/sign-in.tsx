@@ -4,6 +4,7 @@ import { Problem } from '../problem.ts'
 import { Notice } from '../ui/card.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
+import { LanguageLinks } from '../ui/preferences.tsx'
 import { ask } from './client.ts'
 import { Brand, Contact, useOperatorName } from './operator.tsx'
 import { keepToken, lastEnd, mistakeIn } from './token.ts'
@@ -56,6 +57,7 @@ export function SignIn() {
           )}
         </Form>
         <Contact />
+        <LanguageLinks />
       </div>
     </main>
   )

@@ -1,13 +1,12 @@
 /** The frame around the views of an account: who it is, how old its figures are, and the views. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { LogOut, Monitor, Moon, RotateCw, Sun } from 'lucide-react'
+import { LogOut, RotateCw } from 'lucide-react'
 import { useEffect } from 'react'
 import { Badge, Notice } from '../ui/card.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatAge } from '../ui/format.ts'
-import { Menu } from '../ui/menu.tsx'
 import { Failure, Loading } from '../ui/states.tsx'
-import { chooseTheme, themes, useTheme, type Theme } from '../ui/theme.ts'
+import { PreferencesMenu } from '../ui/preferences.tsx'
 import { useNow } from '../ui/values.tsx'
 import { useAddress, type View } from './address.ts'
 import type { Account } from './forms.ts'
@@ -116,7 +115,7 @@ function Bar() {
       <Brand />
       <div className="holder-tools">
         <Freshness />
-        <ThemeMenu />
+        <PreferencesMenu />
         <Button look="quiet" onClick={() => forgetToken('asked')}>
           <LogOut aria-hidden />
           <span className="holder-word">Forget token</span>
@@ -146,38 +145,5 @@ function Freshness() {
         <RotateCw aria-hidden />
       </IconButton>
     </>
-  )
-}
-
-const themeNames: Readonly<Record<Theme, string>> = {
-  system: 'Theme of the system',
-  light: 'Light theme',
-  dark: 'Dark theme',
-}
-const themeIcons = { system: Monitor, light: Sun, dark: Moon }
-
-function ThemeMenu() {
-  const chosen = useTheme()
-  const Chosen = themeIcons[chosen]
-  return (
-    <Menu
-      label="Theme"
-      trigger={
-        <IconButton label="Theme">
-          <Chosen aria-hidden />
-        </IconButton>
-      }
-      items={themes.map((theme) => {
-        const Icon = themeIcons[theme]
-        return {
-          text: (
-            <>
-              <Icon aria-hidden /> {themeNames[theme]}
-            </>
-          ),
-          onSelect: () => chooseTheme(theme),
-        }
-      })}
-    />
   )
 }

@@ -3,6 +3,7 @@
  * refusal becomes a `Problem`, which has the texts that the API gives.
  */
 import createClient, { type Middleware } from 'openapi-fetch'
+import { t } from '../messages/t.ts'
 import type { components, paths } from './schema.ts'
 import { Problem } from '../problem.ts'
 import { withoutSecrets } from '../secret.ts'
@@ -20,23 +21,18 @@ function intentHeader(): { 'x-turnpike-console': 'user' | 'background' } {
   return { 'x-turnpike-console': isUser ? 'user' : 'background' }
 }
 
-/** Proxies log addresses. */
-const secretInAddress = {
-  detail: 'This is the secret of a key, and no address may have it. Find its key on the page Keys.',
-}
-
 const sessionRules: Middleware = {
   onRequest({ request }) {
-    if (request.url !== withoutSecrets(request.url)) throw new Problem(400, secretInAddress)
+    // Proxies log addresses.
+    if (request.url !== withoutSecrets(request.url))
+      throw new Problem(400, { detail: t('shell.secretInAddress') })
     const [entry] = Object.entries(intentHeader())
     if (entry !== undefined) request.headers.set(...entry)
     if (request.method !== 'GET') request.headers.set('content-type', 'application/json')
     return request
   },
   onError() {
-    return new Problem(0, {
-      detail: 'The gateway does not answer. Check that it runs and that this address is right.',
-    })
+    return new Problem(0, { detail: t('ui.state.noAnswer') })
   },
 }
 

@@ -3,6 +3,7 @@
  * cannot, it sends nothing. Of any other one it sends the head.
  */
 import { useNavigate } from '@tanstack/react-router'
+import { t } from '../messages/t.ts'
 import { hashSecret, readSecret } from '../secret.ts'
 import { announce } from '../ui/toast.tsx'
 import { api, bodyOf } from './client.ts'
@@ -26,7 +27,7 @@ export function useSecretSearch(): SecretSearch {
       const given = readSecret(text)
       if (given?.kind !== 'whole') return false
       open(given.secret).catch((error: unknown) =>
-        announce(error instanceof Error ? error.message : 'The key was not found.'),
+        announce(error instanceof Error ? error.message : t('shell.secret.notFound')),
       )
       return true
     },
@@ -45,12 +46,9 @@ async function findBySecret(
   const hash = await hashSecret(secret)
   if (hash === undefined)
     return {
-      reason:
-        'Nothing was sent: over plain http this browser cannot hash a secret. Type its first 7 characters.',
+      reason: t('shell.secret.noHash'),
     }
   const { items } = await bodyOf(api.POST('/admin/v1/keys/find', { body: { hash } }))
   const [key] = items
-  return key === undefined
-    ? { reason: 'No key of this gateway has this secret. Try its first 7 characters.' }
-    : { id: key.id }
+  return key === undefined ? { reason: t('shell.secret.unknown') } : { id: key.id }
 }

@@ -1,6 +1,7 @@
 /** Pages that take the place of one that does not exist or has failed. */
 import { Link, useLocation, type ErrorComponentProps } from '@tanstack/react-router'
 import { RotateCw } from 'lucide-react'
+import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Page } from '../ui/page.tsx'
@@ -9,10 +10,10 @@ import { sections } from './sections.ts'
 
 export function NotFound() {
   return (
-    <Page title="Page not found">
-      <Empty title="There is no page at this address.">
+    <Page title={t('shell.noPage')}>
+      <Empty title={t('shell.noPageHere')}>
         <Link to="/" className={buttonClass('primary')}>
-          Go to the overview
+          {t('shell.toOverview')}
         </Link>
       </Empty>
     </Page>
@@ -22,7 +23,7 @@ export function NotFound() {
 export function PageFailure({ error, reset }: ErrorComponentProps) {
   if (error instanceof Problem && error.status === 404) return <MissingThing />
   return (
-    <Page title="This page could not be shown">
+    <Page title={t('shell.notShown')}>
       {error instanceof Problem ? <Failure error={error} onRetry={reset} /> : <Broken />}
     </Page>
   )
@@ -34,12 +35,12 @@ function MissingThing() {
   const [, word = '', name = ''] = pathname.split('/')
   const section = sections.find(({ to }) => to === `/${word}`)
   return (
-    <Page title="Not found" trail={section && <Link to={section.to}>{section.name}</Link>}>
-      <Empty title={`There is nothing named ${decodeURIComponent(name)} here.`}>
-        The name may be mistyped, or what it names was renamed.
+    <Page title={t('shell.nothing')} trail={section && <Link to={section.to}>{section.name}</Link>}>
+      <Empty title={t('shell.nothingNamed', { name: decodeURIComponent(name) })}>
+        {t('shell.mistyped')}
         {section !== undefined && (
           <Link to={section.to} className={buttonClass('primary')}>
-            Go to {section.name.toLowerCase()}
+            {t('shell.toSection', { name: section.name.toLowerCase() })}
           </Link>
         )}
       </Empty>
@@ -50,10 +51,10 @@ function MissingThing() {
 /** A script of another release, or a mistake of the page: only the newest page can help. */
 function Broken() {
   return (
-    <Empty title="This page has failed.">
-      Load it again. If it fails again, look at the log of the gateway.
+    <Empty title={t('shell.failed')}>
+      {t('shell.loadIt')}
       <Button onClick={() => location.reload()}>
-        <RotateCw aria-hidden /> Load again
+        <RotateCw aria-hidden /> {t('shell.loadAgain')}
       </Button>
     </Empty>
   )

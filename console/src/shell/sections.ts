@@ -12,17 +12,18 @@ import {
   Tags,
   Users,
 } from 'lucide-react'
+import { t } from '../messages/t.ts'
 
 export const sections = [
-  { to: '/', name: 'Overview', letter: 'o', Icon: Gauge },
-  { to: '/accounts', name: 'Accounts', letter: 'a', Icon: Users },
-  { to: '/keys', name: 'Keys', letter: 'k', Icon: KeyRound },
-  { to: '/requests', name: 'Requests', letter: 'r', Icon: ListTree },
-  { to: '/channels', name: 'Channels', letter: 'c', Icon: Network },
-  { to: '/models', name: 'Models and prices', letter: 'm', Icon: Tags },
-  { to: '/reports', name: 'Reports', letter: 'p', Icon: ChartColumn },
-  { to: '/reconciliation', name: 'Reconciliation', letter: 'i', Icon: Scale },
-  { to: '/alerts', name: 'Alerts', letter: 'l', Icon: Bell },
-  { to: '/audit', name: 'Audit', letter: 'u', Icon: BookCheck },
-  { to: '/settings', name: 'Settings', letter: 's', Icon: Settings },
+  { to: '/', name: t('shell.sections.overview'), letter: 'o', Icon: Gauge },
+  { to: '/accounts', name: t('shell.sections.accounts'), letter: 'a', Icon: Users },
+  { to: '/keys', name: t('shell.sections.keys'), letter: 'k', Icon: KeyRound },
+  { to: '/requests', name: t('shell.sections.requests'), letter: 'r', Icon: ListTree },
+  { to: '/channels', name: t('shell.sections.channels'), letter: 'c', Icon: Network },
+  { to: '/models', name: t('shell.sections.models'), letter: 'm', Icon: Tags },
+  { to: '/reports', name: t('shell.sections.reports'), letter: 'p', Icon: ChartColumn },
+  { to: '/reconciliation', name: t('shell.sections.reconciliation'), letter: 'i', Icon: Scale },
+  { to: '/alerts', name: t('shell.sections.alerts'), letter: 'l', Icon: Bell },
+  { to: '/audit', name: t('shell.sections.audit'), letter: 'u', Icon: BookCheck },
+  { to: '/settings', name: t('shell.sections.settings'), letter: 's', Icon: Settings },
 ] as const

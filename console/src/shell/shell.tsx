@@ -1,25 +1,16 @@
 /** The frame around all pages of the console: navigation, age of the data, the person's menu. */
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
-import {
-  Keyboard,
-  LogOut,
-  Menu as MenuIcon,
-  Monitor,
-  Moon,
-  ShieldOff,
-  Sun,
-  UserRound,
-  X,
-} from 'lucide-react'
+import { Keyboard, LogOut, Menu as MenuIcon, ShieldOff, UserRound, X } from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
 import { connectLive, useLive } from '../api/live.ts'
 import { sessionQuery, signOut } from '../api/session.ts'
+import { t } from '../messages/t.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatAge } from '../ui/format.ts'
+import { languageItems, useThemeItems } from '../ui/preferences.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Loading } from '../ui/states.tsx'
-import { chooseTheme, themes, useTheme, type Theme } from '../ui/theme.ts'
 import { useNow } from '../ui/values.tsx'
 import { PaletteButton, ShortcutLayer } from './palette/shortcut-layer.tsx'
 import { openLayer } from './palette/shortcuts.ts'
@@ -34,11 +25,11 @@ export function Shell() {
   return (
     <div className="shell">
       <a className="skip" href="#content">
-        Skip to content
+        {t('shell.skip')}
       </a>
       <header className="topbar">
         <IconButton
-          label={isOpen ? 'Close navigation' : 'Open navigation'}
+          label={t(isOpen ? 'shell.closeNavigation' : 'shell.openNavigation')}
           aria-expanded={isOpen}
           aria-controls="navigation"
           onClick={() => setIsOpen(!isOpen)}
@@ -50,7 +41,7 @@ export function Shell() {
       </header>
       <aside
         id="navigation"
-        aria-label="Navigation"
+        aria-label={t('shell.navigation')}
         className={isOpen ? 'sidebar sidebar-open' : 'sidebar'}
       >
         <Brand />
@@ -83,7 +74,7 @@ function Brand() {
 
 function Navigation({ onChoose }: { onChoose: () => void }) {
   return (
-    <nav aria-label="Console">
+    <nav aria-label={t('shell.console')}>
       <ul className="navigation">
         {sections.map(({ to, name, Icon }) => (
           <li key={to}>
@@ -108,15 +99,10 @@ function LiveBadge() {
   const { state, seenAtMs } = useLive()
   const nowMs = useNow(1_000)
   const age = formatAge(nowMs - seenAtMs)
-  const text = {
-    connecting: 'Connecting…',
-    live: `Live · last event ${age}`,
-    lost: `Not live · data from ${age}`,
-  }[state]
   return (
     <p className={`live live-${state}`}>
       <span className="live-dot" />
-      {text}
+      {t(`shell.live.${state}`, { age })}
     </p>
   )
 }
@@ -128,41 +114,19 @@ function LostNotice() {
   if (state !== 'lost') return null
   return (
     <div className="notice notice-bad lost">
-      <p role="alert">The gateway does not answer. Check that it runs.</p>
-      <p className="soft">
-        What you see is from {formatAge(nowMs - seenAtMs)}. The console connects again by itself.
-      </p>
+      <p role="alert">{t('shell.live.noAnswer')}</p>
+      <p className="soft">{t('shell.live.reconnects', { age: formatAge(nowMs - seenAtMs) })}</p>
     </div>
   )
 }
 
-const themeNames: Readonly<Record<Theme, string>> = {
-  system: 'Theme of the system',
-  light: 'Light theme',
-  dark: 'Dark theme',
-}
-const themeIcons = { system: Monitor, light: Sun, dark: Moon }
-
 function PersonMenu() {
   const { data: session } = useSuspenseQuery(sessionQuery)
-  const chosen = useTheme()
+  const themes = useThemeItems()
   if (session === null) return null
-  const themeItems = themes
-    .filter((theme) => theme !== chosen)
-    .map((theme) => {
-      const Icon = themeIcons[theme]
-      return {
-        text: (
-          <>
-            <Icon aria-hidden /> {themeNames[theme]}
-          </>
-        ),
-        onSelect: () => chooseTheme(theme),
-      }
-    })
   return (
     <Menu
-      label="Your session"
+      label={t('shell.session')}
       trigger={
         <Button look="quiet">
           <UserRound aria-hidden />
@@ -172,15 +136,16 @@ function PersonMenu() {
       head={
         <>
           <strong className="break">{session.token_name}</strong>
-          <div className="soft">{session.role}</div>
+          <div className="soft">{t(`shell.roles.${session.role}`)}</div>
         </>
       }
       items={[
-        ...themeItems,
+        ...themes,
+        ...languageItems(),
         {
           text: (
             <>
-              <Keyboard aria-hidden /> Keyboard shortcuts
+              <Keyboard aria-hidden /> {t('shell.shortcuts')}
             </>
           ),
           onSelect: () => openLayer('help'),
@@ -188,7 +153,7 @@ function PersonMenu() {
         {
           text: (
             <>
-              <LogOut aria-hidden /> Sign out
+              <LogOut aria-hidden /> {t('shell.signOut')}
             </>
           ),
           onSelect: () => void signOut('here'),
@@ -196,7 +161,7 @@ function PersonMenu() {
         {
           text: (
             <>
-              <ShieldOff aria-hidden /> Sign out everywhere
+              <ShieldOff aria-hidden /> {t('shell.signOutEverywhere')}
             </>
           ),
           onSelect: () => void signOut('everywhere'),

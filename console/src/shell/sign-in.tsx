@@ -3,11 +3,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { sessionQuery, signIn } from '../api/session.ts'
+import { t } from '../messages/t.ts'
 import { Notice } from '../ui/card.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Problem } from '../problem.ts'
+import { Prose } from '../ui/prose.tsx'
 import { describeFailure, Loading } from '../ui/states.tsx'
+import { LanguageLinks } from '../ui/preferences.tsx'
 import icon from '../icon.svg'
 import './sign-in.css'
 
@@ -47,21 +50,21 @@ export function SignIn() {
     <main className="sign-in">
       <div className="sign-in-card">
         <img src={icon} alt="" width={40} height={40} />
-        <h1>Sign in to Turnpike</h1>
+        <h1>{t('shell.signIn.title')}</h1>
         {isWaiting ? (
           <Loading rows={2} />
         ) : (
           <>
-            {ended && <Notice>Your session has ended. Sign in again.</Notice>}
+            {ended && <Notice>{t('shell.signIn.ended')}</Notice>}
             {linkError !== undefined && (
               <Notice tone="warn">
-                {describeFailure(linkError).title} Run <code>turnpike console</code> for a new link,
-                or paste an admin token.
+                {describeFailure(linkError).title} <Prose text={t('shell.signIn.newLink')} />
               </Notice>
             )}
             {window.isSecureContext ? <TokenForm onDone={() => void enter()} /> : <SafeWays />}
           </>
         )}
+        <LanguageLinks />
       </div>
     </main>
   )
@@ -72,14 +75,14 @@ function TokenForm({ onDone }: { onDone: () => void }) {
   return (
     <>
       <Form
-        action="Sign in"
+        action={t('shell.signIn.action')}
         isDisabled={token.trim() === ''}
         onSubmit={() => signInByToken(token.trim())}
         onDone={onDone}
       >
         {(errorOf) => (
           <TextField
-            label="Admin token"
+            label={t('shell.signIn.token')}
             type="password"
             placeholder="ad_…"
             autoFocus
@@ -92,8 +95,7 @@ function TokenForm({ onDone }: { onDone: () => void }) {
         )}
       </Form>
       <p className="soft">
-        The first start prints an admin token. The command <code>turnpike console</code> on the host
-        prints a link that signs in.
+        <Prose text={t('shell.signIn.hint')} />
       </p>
     </>
   )
@@ -105,9 +107,7 @@ async function signInByToken(token: string): Promise<void> {
     await signIn({ token })
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 401) throw error
-    const detail =
-      'This admin token is not valid: it is mistyped, revoked or expired, or it is another kind of key.'
-    throw new Problem(401, { detail, code: error.code })
+    throw new Problem(401, { detail: t('shell.signIn.invalid'), code: error.code })
   }
 }
 
@@ -116,18 +116,11 @@ function SafeWays() {
   const port = location.port === '' ? '80' : location.port
   return (
     <Notice tone="warn">
-      <p>
-        This page came over plain http from another machine. A token would cross the network in
-        clear, so you cannot sign in here. There are two ways:
-      </p>
+      <p>{t('shell.signIn.insecure')}</p>
       <ul className="sign-in-ways">
-        <li>Open the console over https, through a proxy that has a certificate.</li>
+        <li>{t('shell.signIn.byProxy')}</li>
         <li>
-          Open an SSH tunnel with{' '}
-          <code className="break">
-            ssh -L {port}:127.0.0.1:{port} {location.hostname}
-          </code>
-          , and then <code className="break">http://127.0.0.1:{port}/console/</code>.
+          <Prose text={t('shell.signIn.byTunnel', { port, host: location.hostname })} />
         </li>
       </ul>
     </Notice>

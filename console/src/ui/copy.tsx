@@ -1,6 +1,7 @@
 /** Text to be copied, and secrets that are shown once. */
 import { Check, Copy, Download } from 'lucide-react'
 import { createContext, useContext, useState, type ReactNode } from 'react'
+import { t } from '../messages/t.ts'
 import { Button, IconButton } from './button.tsx'
 import { Notice } from './card.tsx'
 import { saveFile } from './csv.ts'
@@ -27,18 +28,18 @@ function useCopy(text: string): readonly [isDone: boolean, copy: () => void] {
 export function CopyIcon({ text, label }: { text: string; label: string }) {
   const [isDone, copy] = useCopy(text)
   return (
-    <IconButton label={isDone ? 'Copied' : label} onClick={copy}>
+    <IconButton label={isDone ? t('ui.copy.done') : label} onClick={copy}>
       {isDone ? <Check aria-hidden /> : <Copy aria-hidden />}
     </IconButton>
   )
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label = t('ui.copy.copy') }: { text: string; label?: string }) {
   const [isDone, copy] = useCopy(text)
   return (
     <Button onClick={copy}>
       {isDone ? <Check aria-hidden /> : <Copy aria-hidden />}
-      <span aria-live="polite">{isDone ? 'Copied' : label}</span>
+      <span aria-live="polite">{isDone ? t('ui.copy.done') : label}</span>
     </Button>
   )
 }
@@ -87,9 +88,7 @@ export function SecretOnce({ secret, variables, onDone, children }: SecretProps)
   return (
     <KeptContext value={keep}>
       <div className="stack" onCopy={keep}>
-        <Notice tone="warn">
-          Copy it now. It is not shown again. Copy or download it to close this dialog.
-        </Notice>
+        <Notice tone="warn">{t('ui.copy.once')}</Notice>
         <div className="secret">
           <code className="break">{secret}</code>
           <CopyButton text={secret} />
@@ -97,10 +96,10 @@ export function SecretOnce({ secret, variables, onDone, children }: SecretProps)
         {children}
         <footer className="dialog-foot">
           <Button onClick={download}>
-            <Download aria-hidden /> Download .env
+            <Download aria-hidden /> {t('ui.copy.download')}
           </Button>
           <Button look="primary" disabled={!isKept} onClick={onDone}>
-            Done
+            {t('ui.copy.finish')}
           </Button>
         </footer>
       </div>

@@ -1,9 +1,16 @@
-/** Numbers, amounts and times as text. Amounts stay decimal text: no binary number holds them. */
+/**
+ * Numbers, amounts and times as text, in the language of the page. Amounts stay decimal text: no binary number
+ * holds them.
+ */
+import { language } from '../messages/language.ts'
+import { t } from '../messages/t.ts'
 import { parsePicos } from './exact.ts'
 
-const integer = new Intl.NumberFormat('en-US')
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 })
+/** English numbers as in America, as their currency is; English dates with the day first. */
+const [numbers, dates] = language === 'en' ? ['en-US', 'en-GB'] : [language, language]
+const integer = new Intl.NumberFormat(numbers)
+const compact = new Intl.NumberFormat(numbers, { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat(numbers, { style: 'percent', maximumFractionDigits: 1 })
 
 export function formatInteger(value: number): string {
   return integer.format(value)
@@ -66,50 +73,63 @@ function group(whole: string): string {
   return whole.replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** 840 → 840 ms; 12,300 → 12.3 s; 90,000 → 1 min 30 s. */
-export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1))} s`
-  const minutes = Math.floor(ms / 60_000)
-  if (minutes < 60) return joined(minutes, 'min', Math.round((ms % 60_000) / 1_000), 's')
-  const hours = Math.floor(minutes / 60)
-  return hours < 48
-    ? joined(hours, 'h', minutes % 60, 'min')
-    : joined(Math.floor(hours / 24), 'd', hours % 24, 'h')
+type Unit = 'd' | 'h' | 'min' | 's' | 'ms'
+
+function inUnit(value: number, unit: Unit): string {
+  return t(`ui.units.${unit}`, { value: String(value) })
 }
 
-function joined(large: number, largeUnit: string, small: number, smallUnit: string): string {
-  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
+/** 840 → 840 ms; 12,300 → 12.3 s; 90,000 → 1 min 30 s. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return inUnit(Math.round(ms), 'ms')
+  if (ms < 60_000) return inUnit(Number((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)), 's')
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return joined([minutes, 'min'], [Math.round((ms % 60_000) / 1_000), 's'])
+  const hours = Math.floor(minutes / 60)
+  return hours < 48
+    ? joined([hours, 'h'], [minutes % 60, 'min'])
+    : joined([Math.floor(hours / 24), 'd'], [hours % 24, 'h'])
+}
+
+function joined(large: readonly [number, Unit], small: readonly [number, Unit]): string {
+  return [large, small]
+    .filter(([value], index) => index === 0 || value !== 0)
+    .map(([value, unit]) => inUnit(value, unit))
+    .join(' ')
 }
 
 /** How long ago, in one unit: "just now", "12 s ago", "3 h ago"; "in 5 min" for a moment to come. */
 export function formatAge(ms: number): string {
   const far = Math.abs(ms)
-  if (far < 1_000) return 'just now'
-  const [unitMs, unit] = ageUnits.find(([each]) => far >= each) ?? [1_000, 's']
-  const text = `${Math.floor(far / unitMs)} ${unit}`
-  return ms < 0 ? `in ${text}` : `${text} ago`
+  if (far < 1_000) return t('ui.age.now')
+  return t(ms < 0 ? 'ui.age.to' : 'ui.age.past', { time: formatSpan(far) })
 }
 
-const ageUnits: readonly (readonly [number, string])[] = [
+/** How long, in one whole unit: "12 s", "3 h". */
+export function formatSpan(ms: number): string {
+  const [unitMs, unit] = spanUnits.find(([each]) => ms >= each) ?? [1_000, 's']
+  return inUnit(Math.floor(ms / unitMs), unit)
+}
+
+const spanUnits: readonly (readonly [number, Unit])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],
   [60_000, 'min'],
   [1_000, 's'],
 ]
 
-const clock = new Intl.DateTimeFormat('en-GB', {
+const clock = new Intl.DateTimeFormat(dates, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
 })
-const dayAndClock = new Intl.DateTimeFormat('en-GB', {
+const dayAndClock = new Intl.DateTimeFormat(dates, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
 })
-const full = new Intl.DateTimeFormat('en-GB', {
+const full = new Intl.DateTimeFormat(dates, {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
@@ -118,14 +138,14 @@ const full = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
   timeZoneName: 'short',
 })
-const day = new Intl.DateTimeFormat('en-GB', {
+const day = new Intl.DateTimeFormat(dates, {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
   timeZone: 'UTC',
 })
 
-const hourAndMinute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const hourAndMinute = new Intl.DateTimeFormat(dates, { hour: '2-digit', minute: '2-digit' })
 
 /** Hour and minute in the reader's zone. */
 export function formatClock(at: Date): string {

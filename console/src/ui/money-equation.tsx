@@ -1,6 +1,7 @@
 /** How the margin comes about, as one line that adds up; the exact amounts are in the tips. */
+import { t } from '../messages/t.ts'
 import { Card } from './card.tsx'
-import { formatInteger, formatUsdExact } from './format.ts'
+import { formatUsdExact } from './format.ts'
 import { equationOf, type MoneyFigures } from './money-terms.ts'
 import './money-equation.css'
 
@@ -13,26 +14,21 @@ interface MoneyEquationProps {
 export function MoneyEquation({ hint, figures }: MoneyEquationProps) {
   const { unknown_cost_requests: unknown } = figures
   return (
-    <Card title="From spend to margin" hint={hint}>
+    <Card title={t('margin.equation')} hint={hint}>
       <dl className="equation">
         {equationOf(figures).map(({ word, name, meaning, usd, text }) => (
           <div key={word} className={word === 'known_margin_usd' ? 'equation-margin' : undefined}>
             <dt data-tip={meaning}>{name}</dt>
             <dd>
               <span className="equation-sign">{signOf(word)}</span>
-              <data value={usd} data-tip={`${formatUsdExact(usd)} exactly`}>
+              <data value={usd} data-tip={t('ui.value.exactly', { amount: formatUsdExact(usd) })}>
                 {text}
               </data>
             </dd>
           </div>
         ))}
       </dl>
-      {unknown > 0 && (
-        <p className="soft">
-          {unknown === 1 ? 'One request was' : `${formatInteger(unknown)} requests were`} served by
-          channels without cost prices. Their spend is no part of the margin.
-        </p>
-      )}
+      {unknown > 0 && <p className="soft">{t('margin.unknownCost', { count: unknown })}</p>}
     </Card>
   )
 }

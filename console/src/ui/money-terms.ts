@@ -3,6 +3,7 @@
  * name from here. The invariant: spend − refunds − own cost − lost attempts and checks − of unknown cost =
  * margin.
  */
+import { t } from '../messages/t.ts'
 import { parsePicos } from './exact.ts'
 import { formatUsdFixed, roundedTo } from './format.ts'
 
@@ -12,24 +13,15 @@ interface Term {
 }
 
 export const moneyTerms = {
-  revenue_usd: { name: 'Spend', meaning: 'What accounts were charged, before refunds.' },
-  refunded_usd: {
-    name: 'Refunds',
-    meaning: 'Charges that went back to accounts, on the day of the charge.',
-  },
-  own_cost_usd: {
-    name: 'Own cost',
-    meaning: 'What vendors counted, at the cost prices of the channels.',
-  },
-  estimated_cost_usd: {
-    name: 'Lost attempts and checks',
-    meaning: 'Estimated: attempts and answers that no account pays, and checks of channels.',
-  },
+  revenue_usd: { name: t('margin.spend'), meaning: t('margin.spendMeaning') },
+  refunded_usd: { name: t('margin.refunds'), meaning: t('margin.refundsMeaning') },
+  own_cost_usd: { name: t('margin.ownCost'), meaning: t('margin.ownCostMeaning') },
+  estimated_cost_usd: { name: t('margin.lost'), meaning: t('margin.lostMeaning') },
   unknown_cost_revenue_usd: {
-    name: 'Of unknown cost',
-    meaning: 'Spend less refunds of requests on channels without cost prices.',
+    name: t('margin.ofUnknownCost'),
+    meaning: t('margin.ofUnknownCostMeaning'),
   },
-  known_margin_usd: { name: 'Margin', meaning: 'What is left of the spend after all the others.' },
+  known_margin_usd: { name: t('margin.margin'), meaning: t('margin.marginMeaning') },
 } as const satisfies Readonly<Record<string, Term>>
 
 type Word = keyof typeof moneyTerms

@@ -1,6 +1,7 @@
 /** What a part of a page shows while there is nothing to show: loading, failed, empty. */
 import type { ReactNode } from 'react'
 import { CircleAlert, RotateCw } from 'lucide-react'
+import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 
@@ -8,7 +9,7 @@ import { Button } from './button.tsx'
 export function Loading({ rows = 4 }: { rows?: number }) {
   return (
     <div className="loading" role="status">
-      <span className="visually-hidden">Loading…</span>
+      <span className="visually-hidden">{t('ui.state.loading')}</span>
       {Array.from({ length: rows }, (_, index) => (
         <div key={index} className="loading-line" />
       ))}
@@ -24,12 +25,12 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
       <p>{title}</p>
       {requestId !== undefined && (
         <p className="soft">
-          Request id: <code>{requestId}</code>
+          {t('ui.state.requestId')} <code>{requestId}</code>
         </p>
       )}
       {onRetry !== undefined && (
         <Button onClick={onRetry}>
-          <RotateCw aria-hidden /> Try again
+          <RotateCw aria-hidden /> {t('ui.state.again')}
         </Button>
       )}
     </div>
@@ -42,11 +43,7 @@ export function describeFailure(error: unknown): {
   requestId: string | undefined
 } {
   if (error instanceof Problem) return { title: error.message, requestId: error.requestId }
-  return {
-    title:
-      'This page has failed. Load it again; if it fails again, look at the log of the gateway.',
-    requestId: undefined,
-  }
+  return { title: t('ui.state.failed'), requestId: undefined }
 }
 
 interface EmptyProps {

@@ -1,6 +1,7 @@
 /** Short messages after something was done. */
 import { Toast } from '@base-ui/react/toast'
 import { X } from 'lucide-react'
+import { t } from '../messages/t.ts'
 import { IconButton } from './button.tsx'
 
 const toasts = Toast.createToastManager()
@@ -27,7 +28,7 @@ function ToastList() {
     // A dialog would ask for an answer; the region around it is read aloud.
     <Toast.Root key={toast.id} toast={toast} role="group" aria-modal={undefined} className="toast">
       <Toast.Title className="toast-title" />
-      <Toast.Close render={<IconButton label="Dismiss" />}>
+      <Toast.Close render={<IconButton label={t('ui.dismiss')} />}>
         <X aria-hidden />
       </Toast.Close>
     </Toast.Root>

@@ -1,5 +1,6 @@
 /** Values in running text and tables: rounded to be read, exact in the tip (hover, focus or tap). */
 import { useEffect, useState } from 'react'
+import { t } from '../messages/t.ts'
 import { parsePicos } from './exact.ts'
 import {
   formatAge,
@@ -23,18 +24,18 @@ interface UsdProps {
 
 /** An amount as the API gives it: exact decimal text. */
 export function Usd({ value, signed = false, places }: UsdProps) {
-  if (value === null) return <Missing why="Not known" />
+  if (value === null) return <Missing why={t('ui.value.unknown')} />
   const text = places === undefined ? formatUsd(value) : formatUsdFixed(parsePicos(value), places)
   const isGain = signed && !text.startsWith('−') && /[1-9]/.test(value)
   return (
-    <data value={value} data-tip={`${formatUsdExact(value)} exactly`}>
+    <data value={value} data-tip={t('ui.value.exactly', { amount: formatUsdExact(value) })}>
       {isGain ? `+${text}` : text}
     </data>
   )
 }
 
 export function Count({ value }: { value: number | null }) {
-  if (value === null) return <Missing why="Not known" />
+  if (value === null) return <Missing why={t('ui.value.unknown')} />
   return (
     <data value={value} data-tip={formatInteger(value)}>
       {formatCount(value)}
@@ -43,9 +44,9 @@ export function Count({ value }: { value: number | null }) {
 }
 
 export function Duration({ ms }: { ms: number | null }) {
-  if (ms === null) return <Missing why="Not measured" />
+  if (ms === null) return <Missing why={t('ui.value.unmeasured')} />
   return (
-    <data value={ms} data-tip={`${formatInteger(ms)} ms`}>
+    <data value={ms} data-tip={t('ui.units.ms', { value: formatInteger(ms) })}>
       {formatDuration(ms)}
     </data>
   )
@@ -53,7 +54,7 @@ export function Duration({ ms }: { ms: number | null }) {
 
 /** A moment in the reader's zone; UTC is in the tip. */
 export function Time({ at }: { at: string | null }) {
-  if (at === null) return <Missing why="Never" />
+  if (at === null) return <Missing why={t('ui.value.never')} />
   const moment = new Date(at)
   return (
     <time dateTime={at} data-tip={formatTimeFully(moment)}>
@@ -75,7 +76,7 @@ export function Clock({ at }: { at: string }) {
 /** How long ago a moment was; renews itself. */
 export function Age({ at }: { at: string | null }) {
   const nowMs = useNow(at === null ? null : 1_000)
-  if (at === null) return <Missing why="Never" />
+  if (at === null) return <Missing why={t('ui.value.never')} />
   const moment = new Date(at)
   return (
     <time dateTime={at} data-tip={formatTimeFully(moment)}>

@@ -1,4 +1,5 @@
 /** The words that are kept of a vendor's error, and what they say. Never its message. */
+import { t } from '../messages/t.ts'
 import { Notice } from './card.tsx'
 import { Prose } from './prose.tsx'
 
@@ -29,10 +30,14 @@ export function VendorErrorNotice({ error }: { error: VendorError }) {
 }
 
 export function VendorErrorWords({ error: { type, code, param } }: { error: VendorError }) {
-  const words = Object.entries({ type, code, parameter: param }).filter(([, word]) => word !== null)
+  const words = Object.entries({
+    [t('ui.vendorError.type')]: type,
+    [t('ui.vendorError.code')]: code,
+    [t('ui.vendorError.param')]: param,
+  }).filter(([, word]) => word !== null)
   return (
     <>
-      The vendor&rsquo;s error:{' '}
+      {t('ui.vendorError.said')}{' '}
       {words.map(([name, word], index) => (
         <span key={name}>
           {index > 0 && ', '}

@@ -5,6 +5,7 @@ import { audit } from './audit.ts'
 import { channels } from './channels.ts'
 import { entries } from './entries.ts'
 import { keys } from './keys.ts'
+import { margin } from './margin.ts'
 import { models } from './models.ts'
 import { money } from './money.ts'
 import { overview } from './overview.ts'
@@ -23,6 +24,7 @@ export const words = {
   channels,
   entries,
   keys,
+  margin,
   models,
   money,
   overview,

@@ -4,6 +4,7 @@
  */
 import type { LinkProps } from '@tanstack/react-router'
 import type { paths } from '../../api/schema.ts'
+import { t } from '../../messages/t.ts'
 import type { Role } from '../../api/session.ts'
 import { sections } from '../sections.ts'
 
@@ -37,39 +38,59 @@ interface Action extends Pick<Entry, 'name' | 'link'> {
 }
 
 const actions: readonly Action[] = [
-  { name: 'New account', role: 'operator', link: { to: '/accounts', search: { new: true } } },
-  { name: 'Apply catalogue', role: 'owner', link: { to: '/models', search: { tab: 'catalogue' } } },
-  { name: 'Import prices', role: 'owner', link: { to: '/models', search: { tab: 'import' } } },
-  { name: 'Revoke a leaked key', role: 'operator', link: { to: '/keys', search: {} } },
   {
-    name: 'Failed requests of yesterday',
+    name: t('shell.actions.newAccount'),
+    role: 'operator',
+    link: { to: '/accounts', search: { new: true } },
+  },
+  {
+    name: t('shell.actions.applyCatalogue'),
+    role: 'owner',
+    link: { to: '/models', search: { tab: 'catalogue' } },
+  },
+  {
+    name: t('shell.actions.importPrices'),
+    role: 'owner',
+    link: { to: '/models', search: { tab: 'import' } },
+  },
+  { name: t('shell.actions.revokeLeaked'), role: 'operator', link: { to: '/keys', search: {} } },
+  {
+    name: t('shell.actions.failedYesterday'),
     role: 'viewer',
     link: { to: '/requests', search: { last: 'yesterday', status: '5xx' } },
   },
   {
-    name: 'Accounts with low balance',
+    name: t('shell.actions.lowBalance'),
     role: 'viewer',
     link: { to: '/accounts', search: { status: 'low' } },
   },
   {
-    name: 'Channels in trouble',
+    name: t('shell.actions.trouble'),
     role: 'viewer',
     link: { to: '/channels', search: { state: 'trouble' } },
   },
   {
-    name: 'Where alerts are sent',
+    name: t('shell.actions.alertTargets'),
     role: 'viewer',
     link: { to: '/alerts', search: { tab: 'targets' } },
   },
-  { name: 'Who changed what', role: 'viewer', link: { to: '/audit', search: { tab: 'actions' } } },
-  { name: 'Backups', role: 'owner', link: { to: '/settings', search: { tab: 'backups' } } },
   {
-    name: 'Admin tokens and sessions',
+    name: t('shell.actions.actions'),
+    role: 'viewer',
+    link: { to: '/audit', search: { tab: 'actions' } },
+  },
+  {
+    name: t('shell.actions.backups'),
+    role: 'owner',
+    link: { to: '/settings', search: { tab: 'backups' } },
+  },
+  {
+    name: t('shell.actions.access'),
     role: 'viewer',
     link: { to: '/settings', search: { tab: 'access' } },
   },
   {
-    name: 'Run the doctor',
+    name: t('shell.actions.doctor'),
     role: 'operator',
     link: { to: '/settings', search: { tab: 'doctor' } },
   },
@@ -113,7 +134,10 @@ export function mergeEntries(
 
 export function entryOfHit({ kind, id, name, account_name: account, detail, state }: Hit): Entry {
   const known: readonly (string | null)[] = [null, name, 'active']
-  const parts = [kind, ...[account, detail, state].filter((part) => !known.includes(part))]
+  const parts = [
+    t(`shell.kinds.${kind}`),
+    ...[account, detail, state].filter((part) => !known.includes(part)),
+  ]
   return {
     id: `${kind} ${id}`,
     kind,

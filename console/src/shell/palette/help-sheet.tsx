@@ -1,4 +1,5 @@
 /** Lists the keyboard shortcuts. */
+import { t } from '../../messages/t.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { sections } from '../sections.ts'
 
@@ -8,10 +9,10 @@ interface HelpSheetProps {
 }
 
 const everywhere = [
-  { keys: ['Ctrl', 'K'], text: 'Search everything, open pages, start actions (⌘ K on a Mac)' },
-  { keys: ['/'], text: 'Search on this page' },
-  { keys: ['?'], text: 'This sheet' },
-  { keys: ['Esc'], text: 'Close what is open' },
+  { keys: ['Ctrl', 'K'], text: t('shell.help.palette') },
+  { keys: ['/'], text: t('shell.help.search') },
+  { keys: ['?'], text: t('shell.help.sheet') },
+  { keys: ['Esc'], text: t('shell.help.close') },
 ] as const
 
 const pages = sections.map(({ letter, name }) => ({ keys: ['g', letter], text: name }))
@@ -19,8 +20,8 @@ const pages = sections.map(({ letter, name }) => ({ keys: ['g', letter], text: n
 export function HelpSheet({ isOpen, onClose }: HelpSheetProps) {
   return (
     <Dialog
-      title="Keyboard shortcuts"
-      hint="While you type, only the first one acts."
+      title={t('shell.shortcuts')}
+      hint={t('shell.help.hint')}
       isOpen={isOpen}
       onClose={onClose}
     >

@@ -8,6 +8,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useSecretSearch } from '../../api/secret-search.ts'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { readSecret } from '../../secret.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { entryOfHit, fittingEntries, mergeEntries, type Entry } from './entries.ts'
@@ -20,7 +21,7 @@ interface PaletteProps {
 
 export function Palette({ isOpen, onClose }: PaletteProps) {
   return (
-    <Dialog title="Search" isOpen={isOpen} onClose={onClose}>
+    <Dialog title={t('shell.palette.search')} isOpen={isOpen} onClose={onClose}>
       <PaletteSearch onClose={onClose} />
     </Dialog>
   )
@@ -98,17 +99,22 @@ function PaletteSearch({ onClose }: { onClose: () => void }) {
         autoFocus
         autoComplete="off"
         spellCheck={false}
-        aria-label="Search everything"
+        aria-label={t('shell.palette.everything')}
         aria-expanded={entries.length > 0}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
         aria-activedescendant={active < 0 ? undefined : `${id}-${active}`}
-        placeholder="A name, an id, cr_ab12, a page…"
+        placeholder={t('shell.palette.example')}
         value={text}
         onChange={({ target }) => type(target.value)}
         onKeyDown={press}
       />
-      <ul id={`${id}-list`} className="palette-list" role="listbox" aria-label="Results">
+      <ul
+        id={`${id}-list`}
+        className="palette-list"
+        role="listbox"
+        aria-label={t('shell.palette.results')}
+      >
         {entries.map((entry, index) => (
           <EntryLine
             key={entry.id}
@@ -120,7 +126,7 @@ function PaletteSearch({ onClose }: { onClose: () => void }) {
         ))}
       </ul>
       <p className="soft palette-status" role="status">
-        {entries.length === 0 && !isBusy ? 'Nothing fits.' : ''}
+        {entries.length === 0 && !isBusy ? t('shell.palette.nothing') : ''}
       </p>
     </div>
   )

@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useEffect } from 'react'
+import { t } from '../../messages/t.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { HelpSheet } from './help-sheet.tsx'
 import { Palette } from './palette.tsx'
@@ -43,14 +44,14 @@ export function PaletteButton({ look }: { look: 'wide' | 'icon' }) {
   const open = (): void => openLayer('palette')
   if (look === 'icon')
     return (
-      <IconButton label="Search" onClick={open}>
+      <IconButton label={t('shell.palette.search')} onClick={open}>
         <Search aria-hidden />
       </IconButton>
     )
   return (
     <button type="button" className="palette-button" aria-keyshortcuts="Control+K" onClick={open}>
       <Search aria-hidden />
-      <span>Search</span>
+      <span>{t('shell.palette.search')}</span>
       <kbd>Ctrl K</kbd>
     </button>
   )

@@ -1,0 +1,66 @@
+/** What a person chooses for this browser: the theme and the language of the page. */
+import { Languages, Monitor, Moon, Sun } from 'lucide-react'
+import { chooseLanguage, language, languageNames, languages } from '../messages/language.ts'
+import { t } from '../messages/t.ts'
+import { Button, IconButton } from './button.tsx'
+import { Menu } from './menu.tsx'
+import { chooseTheme, themes, useTheme } from './theme.ts'
+
+const icons = { system: Monitor, light: Sun, dark: Moon }
+
+/** The themes that are not chosen, for a menu. */
+export function useThemeItems() {
+  const chosen = useTheme()
+  return themes
+    .filter((theme) => theme !== chosen)
+    .map((theme) => {
+      const Icon = icons[theme]
+      return {
+        text: (
+          <>
+            <Icon aria-hidden /> {t(`ui.themes.${theme}`)}
+          </>
+        ),
+        onSelect: () => chooseTheme(theme),
+      }
+    })
+}
+
+const otherLanguages = languages.filter((each) => each !== language)
+
+/** The other languages, for a menu. */
+export function languageItems() {
+  return otherLanguages.map((each) => ({
+    text: (
+      <>
+        <Languages aria-hidden /> <span lang={each}>{languageNames[each]}</span>
+      </>
+    ),
+    onSelect: () => chooseLanguage(each),
+  }))
+}
+
+export function PreferencesMenu() {
+  const chosen = useTheme()
+  const Icon = icons[chosen]
+  return (
+    <Menu
+      label={t('ui.preferences')}
+      trigger={
+        <IconButton label={t('ui.preferences')}>
+          <Icon aria-hidden />
+        </IconButton>
+      }
+      items={[...useThemeItems(), ...languageItems()]}
+    />
+  )
+}
+
+/** For a page without a menu. */
+export function LanguageLinks() {
+  return otherLanguages.map((each) => (
+    <Button key={each} look="quiet" onClick={() => chooseLanguage(each)}>
+      <Languages aria-hidden /> <span lang={each}>{languageNames[each]}</span>
+    </Button>
+  ))
+}

@@ -1,0 +1,5 @@
+/** Loads the English words for tests that read modules of the console outside a browser; imported first. */
+import { words } from '../../../console/src/messages/en/console-words.ts'
+import { speak } from '../../../console/src/messages/t.ts'
+
+speak('en', words)
