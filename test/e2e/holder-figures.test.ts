@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { formatUsd, picos } from '../../src/base/money.ts'
+import { formatUsd, parseUsd, picos } from '../../src/base/money.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { send, usage, type WireAnswer } from '../support/http-client.ts'
@@ -21,7 +21,15 @@ import { failoverDefaults, scenario, type Scenario } from '../support/scenario.t
 let gateway: Scenario
 let account: TestAccount
 let context: OperationContext
-const paths = ['/account', '/days', '/keys', '/requests', '/prices', '/statement']
+const paths = [
+  '/account',
+  '/days',
+  '/keys',
+  '/requests',
+  '/prices',
+  '/statement',
+  '/statement/figures',
+]
 
 function ask(path: string, token = account.token, method = 'GET'): Promise<WireAnswer> {
   const headers = { authorization: `Bearer ${token}` }
@@ -161,6 +169,36 @@ describe('figures of account holders', () => {
     assert.equal(rows.length, statement.entries.length + 2)
   })
 
+  test('the figures of a statement are those of its lines, and its end is read alone', async () => {
+    await useBoth()
+    interface Statement {
+      readonly opening_balance: string
+      readonly closing_balance: string
+      readonly entries: readonly { sequence: number; kind: string; amount: string }[]
+    }
+    const whole = await read<Statement>('/statement')
+    const figures = await read('/statement/figures')
+    const sumOf = (kind: string): string => {
+      const amounts = whole.entries.filter((entry) => entry.kind === kind)
+      const sum = amounts.reduce((total, { amount }) => total + (parseUsd(amount) ?? 0n), 0n)
+      return formatUsd(picos(kind === 'charge' ? -sum : sum))
+    }
+    assert.deepEqual(figures, {
+      opening_balance: whole.opening_balance,
+      requests: whole.entries.filter(({ kind }) => kind === 'charge').length,
+      charged: sumOf('charge'),
+      refunds: sumOf('refund'),
+      credits: sumOf('credit'),
+      adjustments: sumOf('adjustment'),
+      closing_balance: whole.closing_balance,
+    })
+    const { entries, closing_balance: closing } = await read<Statement>('/statement?last=2')
+    assert.equal(closing, whole.closing_balance)
+    assert.equal(entries.filter(({ kind }) => kind === 'charge').length, 2)
+    assert.deepEqual(entries, whole.entries.slice(-entries.length))
+    assert.equal((await ask('/statement?last=0')).status, 400)
+  })
+
   test('the cost of a stream is there when its last event is', async () => {
     for (const format of formats)
       for (let index = 0; index < 10; index++) {
@@ -241,11 +279,17 @@ describe('figures of account holders', () => {
 
   test('a parameter of another endpoint is refused with its place, an unknown one is ignored', async () => {
     const refused: readonly [path: string, place: string][] = [
-      ['?from=2026-01-01', '/v1/usage/days, /v1/usage/statement and /v1/usage/requests'],
+      [
+        '?from=2026-01-01',
+        '/v1/usage/days, /v1/usage/statement, /v1/usage/statement/figures and /v1/usage/requests',
+      ],
       ['?period=day&by=key', '/v1/usage/days'],
       ['?cursor=abc', '/v1/usage/requests and /v1/usage/keys'],
       ['/days?period=day', '/v1/usage'],
-      ['/keys?from=2026-01-01', '/v1/usage/days, /v1/usage/statement and /v1/usage/requests'],
+      [
+        '/keys?from=2026-01-01',
+        '/v1/usage/days, /v1/usage/statement, /v1/usage/statement/figures and /v1/usage/requests',
+      ],
       ['/statement?by=key', '/v1/usage/days'],
       ['/prices?format=csv', '/v1/usage/statement'],
       ['/account?model=large-1', '/v1/usage/requests'],

@@ -6,15 +6,17 @@ import { refuse, type Refusal } from '../../base/errors.ts'
 
 const days = '/v1/usage/days'
 const statement = '/v1/usage/statement'
+const figures = '/v1/usage/statement/figures'
 const requests = '/v1/usage/requests'
 
 /** Where each parameter belongs. */
 const places: ReadonlyMap<string, readonly string[]> = new Map([
   ['period', ['/v1/usage']],
-  ['from', [days, statement, requests]],
-  ['to', [days, statement, requests]],
+  ['from', [days, statement, figures, requests]],
+  ['to', [days, statement, figures, requests]],
   ['by', [days]],
   ['format', [statement]],
+  ['last', [statement]],
   ['key', [requests]],
   ['model', [requests]],
   ['outcome', [requests]],

@@ -10,7 +10,7 @@ import { holderDays } from './days.ts'
 import { holderKeys } from './keys.ts'
 import { holderPrices } from './prices.ts'
 import { holderRequest, holderRequests } from './requests.ts'
-import { holderStatement } from './statement.ts'
+import { holderStatement, holderStatementFigures } from './statement.ts'
 
 export interface HolderInput {
   readonly accountId: string
@@ -60,6 +60,7 @@ export const holderEndpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
   ['/v1/usage/requests', json(holderRequests)],
   // The id is in the path, so a parameter of its name is unknown here.
   [requestPath, { ...json(holderRequest), parameters: [] }],
+  ['/v1/usage/statement/figures', json(holderStatementFigures)],
   [
     '/v1/usage/statement',
     {

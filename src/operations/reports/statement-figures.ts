@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { dayMs } from '../../base/clock.ts'
 import { addPicos, formatUsd, subtractPicos } from '../../base/money.ts'
 import { readBookedSums, readOpeningBalance } from '../../ledger/statement.ts'
+import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { count, moment, usd } from '../answer-forms.ts'
 import { accountReference, fromTime, untilTime } from '../input.ts'
@@ -32,28 +33,51 @@ const figuresForm = z.strictObject({
 
 export const readStatementFigures = operation(
   { input: figuresInput, answer: figuresForm },
-  ({ database, clock }, { account: reference, from, to }) => {
-    if (from !== undefined && to !== undefined && from >= to)
-      throw invalidField('to', 'must be after from')
-    return database.snapshot(async (snapshot) => {
+  ({ database, clock }, { account: reference, ...period }) =>
+    database.snapshot(async (snapshot) => {
       const { id } = await getAccount(snapshot, reference)
-      // As in the statement: clocks of other machines may run ahead.
-      const period = { accountId: id, fromMs: from ?? 0, toMs: to ?? clock.now() + dayMs }
-      const opening = await readOpeningBalance(snapshot, period)
-      const sums = await readBookedSums(snapshot, period)
-      const booked = addPicos(addPicos(sums.refundedPicos, sums.creditedPicos), sums.adjustedPicos)
+      const sums = await sumStatement(snapshot, { accountId: id, ...period, nowMs: clock.now() })
       return {
         account_id: id,
-        from: timeOrNull(from),
-        to: timeOrNull(to),
-        opening_balance_usd: formatUsd(opening),
+        from: timeOrNull(period.from),
+        to: timeOrNull(period.to),
+        opening_balance_usd: sums.opening_balance,
         requests: sums.requests,
-        charged_usd: formatUsd(sums.chargedPicos),
-        refunds_usd: formatUsd(sums.refundedPicos),
-        credits_usd: formatUsd(sums.creditedPicos),
-        adjustments_usd: formatUsd(sums.adjustedPicos),
-        closing_balance_usd: formatUsd(addPicos(subtractPicos(opening, sums.chargedPicos), booked)),
+        charged_usd: sums.charged,
+        refunds_usd: sums.refunds,
+        credits_usd: sums.credits,
+        adjustments_usd: sums.adjustments,
+        closing_balance_usd: sums.closing_balance,
       }
-    })
-  },
+    }),
 )
+
+interface StatementPeriod {
+  readonly accountId: string
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly nowMs: number
+}
+
+/** Sums up the entries of a period, exactly. */
+export async function sumStatement(
+  snapshot: Queryable,
+  { accountId, from, to, nowMs }: StatementPeriod,
+) {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw invalidField('to', 'must be after from')
+  // As in the statement: clocks of other machines may run ahead.
+  const period = { accountId, fromMs: from ?? 0, toMs: to ?? nowMs + dayMs }
+  const opening = await readOpeningBalance(snapshot, period)
+  const sums = await readBookedSums(snapshot, period)
+  const booked = addPicos(addPicos(sums.refundedPicos, sums.creditedPicos), sums.adjustedPicos)
+  return {
+    opening_balance: formatUsd(opening),
+    requests: sums.requests,
+    charged: formatUsd(sums.chargedPicos),
+    refunds: formatUsd(sums.refundedPicos),
+    credits: formatUsd(sums.creditedPicos),
+    adjustments: formatUsd(sums.adjustedPicos),
+    closing_balance: formatUsd(addPicos(subtractPicos(opening, sums.chargedPicos), booked)),
+  }
+}
