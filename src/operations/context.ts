@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../base/clock.ts'
 import { InvariantError } from '../base/errors.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import { noCheck } from './channels/run-check.ts'
 import type { OperationContext } from './operation.ts'
 
@@ -42,4 +42,16 @@ export function withDatabase(
       ...changed,
     },
   }
+}
+
+/** Returns the context of operations that are parts of this transaction: all of them happen, or none. */
+export function insideTransaction(
+  context: OperationContext,
+  transaction: Transaction,
+): OperationContext {
+  return withDatabase(context, {
+    query: (sql, parameters) => transaction.query(sql, parameters),
+    snapshot: (work) => work(transaction),
+    transact: (work) => work(transaction),
+  })
 }

@@ -52,8 +52,11 @@ interface Written extends Said {
 
 interface Call<Value> {
   readonly operation: AnsweringOperation<Value>
-  /** Set where the endpoint takes an `Idempotency-Key`: it moves money or makes a secret. */
-  readonly repeats?: 'money' | 'secret'
+  /**
+   * Set where the endpoint takes an `Idempotency-Key`: it moves money, makes a secret, or puts another
+   * credential in force.
+   */
+  readonly repeats?: 'money' | 'secret' | 'credential'
   /** The whole list as CSV, for `format=csv`. The operation then has a field `format`, too. */
   readonly csv?: StreamEndpoint
   /** The answer's status; 200 by default. */

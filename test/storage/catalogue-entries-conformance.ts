@@ -5,6 +5,7 @@
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { dayMs } from '../../src/base/clock.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { removeOldCredentials } from '../../src/channels/former-credential-store.ts'
@@ -16,6 +17,7 @@ import {
 import { listVendorModels } from '../../src/operations/channels/vendor-models.ts'
 import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { applyCatalogue } from '../../src/operations/catalogue/catalogue.ts'
+import { entriesPerTurn } from '../../src/operations/catalogue/review.ts'
 import {
   channelChanges,
   editCatalogue,
@@ -84,6 +86,47 @@ export function describeEntries(name: string, open: () => Promise<LedgerHarness>
       const after = await exportCatalogue(ann)
       assert.equal(after.split('alpha-main')[1]?.split('alpha-reserve')[0], sectionOf(before))
       assert.equal(changed.revision, await revisionNow())
+    })
+
+    it('removes by null what a file may leave out, and keeps it where a file does', async () => {
+      const limits = async (): Promise<string[]> =>
+        (await exportCatalogue(ann))
+          .split('\n')
+          .filter((line) => line.includes('max_output_tokens'))
+      assert.deepEqual(await limits(), ['    max_output_tokens: 8192'])
+      valueOf(
+        await applyCatalogue(ann, { text: catalogue.replace('max_output_tokens: 8192, ', '') }),
+      )
+      assert.deepEqual(await limits(), ['    max_output_tokens: 8192'])
+      const patched = valueOf(
+        await modelChanges.edit(ann, { model: 'large-1', max_output_tokens: null }),
+      )
+      assert.deepEqual(
+        patched.diff.flatMap(({ changes }) => changes),
+        [{ field: 'max_output_tokens', from: '8192', to: undefined }],
+      )
+      assert.deepEqual(await limits(), [])
+    })
+
+    it('lets the event loop go on while it checks a long catalogue', async () => {
+      const models = Array.from(
+        { length: 1_000 },
+        (_, index) => `  m-${index}: { vendor: alpha, price: { input: 3, output: 15 } }`,
+      )
+      valueOf(
+        await applyCatalogue(ann, {
+          text: catalogue.replace('models:\n', `models:\n${models.join('\n')}\n`),
+        }),
+      )
+      let turns = 0
+      const change = { isOver: false }
+      const edited = channelChanges
+        .edit(ann, { channel: 'alpha-main', weight: 5 })
+        .finally(() => (change.isOver = true))
+      for (; !change.isOver; turns++) await nextTurn()
+      valueOf(await edited)
+      // It prints, checks and compares each entry; a single turn for one of the three would be missed.
+      assert.ok(turns >= (3 * models.length) / entriesPerTurn, `${turns} turns`)
     })
 
     it('adds and retires entries, all that a change needs in one step too', async () => {

@@ -189,12 +189,16 @@ function changedFile(stored: Catalogue, { section, name, kind: one, form }: Chan
   return stringify({ ...stored, [section]: changed })
 }
 
+/** An entry without these keeps the stored value, so a file removes them by null. */
+const keptKeys = ['max_output_tokens', 'thinks']
+
 /** RFC 7396, written down a second time. */
 function merge(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const result: Record<string, unknown> = isObject(target) ? { ...target } : {}
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key]
+    if (value === null && keptKeys.includes(key)) result[key] = null
+    else if (value === null) delete result[key]
     else result[key] = merge(result[key], value)
   }
   return result

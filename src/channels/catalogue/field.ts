@@ -39,7 +39,7 @@ interface Written<Value> {
   isLeftOut?(value: Value): boolean
   /** The default in words, as Markdown. */
   readonly fallback: string
-  /** Set where an entry without the field keeps the stored value; a file then cannot remove it. */
+  /** Set where an entry without the field keeps the stored value; null removes it. */
   readonly isKept?: boolean
 }
 
@@ -122,16 +122,23 @@ export function entrySchema<Table extends WrittenFields>(table: Table): z.ZodTyp
     .transform((form) => mapValues(table, ({ key }) => form[key]) as Values<Table>)
 }
 
-/** Returns an entry of the file with the values that it keeps of the stored one. */
+export function isKept(field: Pick<WrittenField, 'isKept'>): boolean {
+  return field.isKept === true
+}
+
+/** Returns an entry of the file with the values that it keeps of the stored one, less those it removes. */
 export function withKept<Table extends Fields>(
   table: Table,
   entry: Values<Table>,
-  stored: Values<Table> | undefined,
+  {
+    stored,
+    cleared,
+  }: { readonly stored: Values<Table> | undefined; readonly cleared: readonly string[] },
 ): Values<Table> {
   const given: Readonly<Record<string, unknown>> = entry
   const kept: Readonly<Record<string, unknown>> = stored ?? {}
   const isMissing = ([name, one]: readonly [string, Field]): boolean =>
-    one.isKept === true && given[name] === undefined
+    isKept(one) && given[name] === undefined && !cleared.includes(one.key)
   const missing = Object.entries(table).filter(isMissing)
   return { ...entry, ...Object.fromEntries(missing.map(([name]) => [name, kept[name]])) }
 }

@@ -167,11 +167,15 @@ export function optional<Value, Shown extends z.ZodType>(
   }
 }
 
-/** A field that an entry may leave out: it then keeps the stored value, such as one from an import. */
+/**
+ * A field that an entry may leave out: it then keeps the stored value, such as one from an import. Null
+ * removes it.
+ */
 export function kept<Value, Shown extends z.ZodType>(
   kind: Kind<Value, Shown>,
 ): Kind<Value | undefined, z.ZodNullable<Shown>> {
-  return { ...optional(kind), isKept: true, fallback: 'the stored value' }
+  const schema = kind.schema.nullish().transform((given) => given ?? undefined)
+  return { ...optional(kind), schema, isKept: true, fallback: 'the stored value' }
 }
 
 /** A field that an entry may leave out: it then means `usual`, and an export leaves `usual` out. */

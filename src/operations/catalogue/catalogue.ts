@@ -3,6 +3,7 @@
  * invariant: after a change the stored catalogue is equal to the draft, or nothing has changed.
  */
 import { z } from 'zod'
+import { inTurns } from '../../base/turns.ts'
 import {
   isInUse,
   readCatalogue,
@@ -41,7 +42,7 @@ import {
   type CataloguePlan,
   type UsableCredential,
 } from './plan.ts'
-import type { Catalogue } from './review.ts'
+import { entriesPerTurn, type Catalogue } from './review.ts'
 import {
   currentRevision,
   isOfThisStore,
@@ -79,7 +80,7 @@ const applyInput = z.strictObject({
 export const applyCatalogue = operation(
   { input: applyInput, answer: appliedForm },
   async (context, { text, ...options }) => {
-    const file = readCatalogueFile(text)
+    const file = await readCatalogueFile(text)
     return changeCatalogue(context, {
       ...options,
       draft: () => file,
@@ -93,7 +94,7 @@ export const applyCatalogue = operation(
 /** How the catalogue is to change, and what its author knows of it. */
 export interface Change extends z.output<typeof changeOptions> {
   /** Returns the catalogue to be, in place of the stored one. May throw its refusal. */
-  readonly draft: (stored: CatalogueRows, nowMs: number) => Draft
+  readonly draft: (stored: CatalogueRows, nowMs: number) => Draft | Promise<Draft>
   /** What the operators' log names as changed. */
   readonly subject: string
   readonly isFile: boolean
@@ -138,20 +139,20 @@ export async function prepare(
 ): Promise<Prepared> {
   const nowMs = context.clock.now()
   const stored = await readCatalogue(queryable)
-  const draft = change.draft(stored, nowMs)
+  const draft = await change.draft(stored, nowMs)
   const { catalogue } = draft
-  const { credentials, faults } = settleCredentials(context, stored, catalogue)
+  const { credentials, faults } = await settleCredentials(context, stored, catalogue)
   const refusal = draft.refuse(faults)
   if (refusal !== undefined) throw refusal
   const demo = await endedDemo(queryable, stored, catalogue)
-  const plan = planCatalogue({ stored, catalogue, credentials, demo, nowMs })
+  const plan = await planCatalogue({ stored, catalogue, credentials, demo, nowMs })
   const { diff } = plan
   if (!change.force) await refuseOverwriting(context, queryable, { ...change, diff })
   const notes = [
     ...(await revisionNotes(queryable, change)),
     ...demoNotes(demo),
-    ...findNotes(context, stored, catalogue),
-    ...findMissingLimits(plan.allModels, catalogue, nowMs),
+    ...(await findNotes(context, stored, catalogue)),
+    ...(await findMissingLimits(plan.allModels, catalogue, nowMs)),
   ]
   const kind = diff.length === 0 ? 'unchanged' : 'would_apply'
   return {
@@ -182,7 +183,7 @@ async function revisionNotes(
   ]
 }
 
-function settleCredentials(
+async function settleCredentials(
   context: OperationContext,
   { channels }: CatalogueRows,
   catalogue: Catalogue,
@@ -190,7 +191,7 @@ function settleCredentials(
   const faults: Fault[] = []
   const credentials = new Map<string, UsableCredential>()
   const stored = new Map(channels.map((row) => [row.name, row]))
-  for (const [name, entry] of catalogue.channels) {
+  await inTurns(catalogue.channels, entriesPerTurn, ([name, entry]) => {
     const complain = (within: Path, message: string): void => {
       faults.push({ path: ['channels', name, ...within], message, prefer: 'value' })
     }
@@ -198,7 +199,7 @@ function settleCredentials(
     if (settled.kind === 'mistake') complain(['credential'], settled.message)
     else credentials.set(name, settled)
     const { credentialRule: rule } = context
-    if (rule === undefined) continue
+    if (rule === undefined) return
     const { url, proxy } = entry
     for (const [header, reference] of entry.headers) {
       const message = referenceMistake(rule, { reference, url }, stored.get(name))
@@ -206,7 +207,7 @@ function settleCredentials(
     }
     const message = proxy && referenceMistake(rule, { reference: proxy, url }, stored.get(name))
     if (message !== undefined) complain(['proxy'], message)
-  }
+  })
   return { credentials, faults }
 }
 

@@ -3,13 +3,14 @@
  * draft is checked like a file that has the same entries.
  */
 import { isObject } from '../../base/object.ts'
+import { inTurns } from '../../base/turns.ts'
 import type { CatalogueRows } from '../../channels/channel-store.ts'
 import { invalidFields } from '../operation.ts'
 import { withoutSecrets, type Fault } from './document.ts'
 import type { Section } from './entries.ts'
-import { printableEntries } from './export.ts'
+import { printableEntries, type PrintableEntry } from './export.ts'
 import type { Draft } from './file.ts'
-import { reviewCatalogue } from './review.ts'
+import { clearedKeys, entriesPerTurn, reviewCatalogue } from './review.ts'
 
 /** The entries of the catalogue by section and name, in the form of the file. */
 export type EntryForms = Readonly<Record<Section, Readonly<Record<string, unknown>>>>
@@ -18,19 +19,25 @@ export type EntryForms = Readonly<Record<Section, Readonly<Record<string, unknow
 export type NameFault = (fault: Fault) => { readonly field: string; readonly message: string }
 
 /** Returns the stored catalogue as `edit` changes it. Credentials stay as they are stored. */
-export function editedDraft(
+export async function editedDraft(
   stored: CatalogueRows,
   edit: (forms: EntryForms) => EntryForms,
   { nowMs, nameFault }: { readonly nowMs: number; readonly nameFault: NameFault },
-): Draft {
+): Promise<Draft> {
   const printable = printableEntries(stored, { nowMs, show: String })
-  const formsOf = (section: Section) =>
-    Object.fromEntries(printable[section].map(({ name, print }) => [name, print()]))
-  const { catalogue, faults } = reviewCatalogue(
+  const formsOf = async (section: Section) => {
+    const forms: [string, unknown][] = []
+    const entries: readonly PrintableEntry<unknown>[] = printable[section]
+    await inTurns(entries, entriesPerTurn, ({ name, print }) => {
+      forms.push([name, print()])
+    })
+    return Object.fromEntries(forms)
+  }
+  const { catalogue, faults } = await reviewCatalogue(
     edit({
-      vendors: formsOf('vendors'),
-      models: formsOf('models'),
-      channels: formsOf('channels'),
+      vendors: await formsOf('vendors'),
+      models: await formsOf('models'),
+      channels: await formsOf('channels'),
     }),
   )
   return {
@@ -63,9 +70,23 @@ export function byFieldOf(section: Section, name: string, nameField: string): Na
   }
 }
 
-/** Changes an object by a merge patch (RFC 7396). */
-export function mergePatch<Target extends object>(target: Target, patch: object): Target {
-  return merged(target, patch) as Target
+/**
+ * Changes entries by a merge patch (RFC 7396). A field that an entry keeps when it is left out stays there as
+ * null, which removes it.
+ */
+export function patchForms(
+  forms: EntryForms,
+  patch: Readonly<Partial<Record<Section, unknown>>>,
+): EntryForms {
+  const patched = merged(forms, patch) as EntryForms
+  if (!isObject(patch.models)) return patched
+  const models = new Map(Object.entries(patched.models))
+  for (const [id, given] of Object.entries(patch.models)) {
+    const cleared = clearedKeys(given).map((key) => [key, null] as const)
+    const form = models.get(id)
+    if (isObject(form)) models.set(id, { ...form, ...Object.fromEntries(cleared) })
+  }
+  return { ...patched, models: Object.fromEntries(models) }
 }
 
 function merged(target: unknown, patch: unknown): unknown {

@@ -12,7 +12,7 @@ import {
   type OperationContext,
 } from '../operation.ts'
 import { appliedForm, changeCatalogue, changeOptions, type ApplyResult } from './catalogue.ts'
-import { byFieldOf, byPath, editedDraft, mergePatch, type EntryForms } from './edit.ts'
+import { byFieldOf, byPath, editedDraft, patchForms, type EntryForms } from './edit.ts'
 import { entryFields, type Section } from './entries.ts'
 import { inputShape, patchShape } from './field-forms.ts'
 
@@ -40,19 +40,19 @@ function entryChanges(kind: Kind): EntryChanges {
   const shape = inputShape(entryFields[section])
   const patch = patchShape(entryFields[section])
   return {
-    create: changeOf({ [nameField]: name, ...shape }, kind, nameField, (entries, its, entry) => {
-      if (Object.hasOwn(entries, its))
+    create: changeOf({ [nameField]: name, ...shape }, kind, nameField, (forms, its, entry) => {
+      if (Object.hasOwn(forms[section], its))
         throw conflict(`There is a ${word} ${its} already. Nothing was changed. Change it instead.`)
-      return { ...entries, [its]: entry }
+      return { ...forms, [section]: { ...forms[section], [its]: entry } }
     }),
-    edit: changeOf({ [word]: name, ...patch }, kind, word, (entries, its, given) => {
+    edit: changeOf({ [word]: name, ...patch }, kind, word, (forms, its, given) => {
       if (Object.keys(given).length === 0) throw invalid(nothingGiven)
-      if (!Object.hasOwn(entries, its)) throw noSuchEntry(kind, its)
-      return mergePatch(entries, { [its]: given })
+      if (!Object.hasOwn(forms[section], its)) throw noSuchEntry(kind, its)
+      return patchForms(forms, { [section]: { [its]: given } })
     }),
-    retire: changeOf({ [word]: name }, kind, word, (entries, its) => {
-      if (!Object.hasOwn(entries, its)) throw noSuchEntry(kind, its)
-      return mergePatch(entries, { [its]: null })
+    retire: changeOf({ [word]: name }, kind, word, (forms, its) => {
+      if (!Object.hasOwn(forms[section], its)) throw noSuchEntry(kind, its)
+      return patchForms(forms, { [section]: { [its]: null } })
     }),
   }
 }
@@ -74,7 +74,7 @@ function changeOf(
   shape: Readonly<Record<string, z.ZodType>>,
   { section, nameField }: Kind,
   place: string,
-  changed: (entries: Given, name: string, entry: Given) => Given,
+  changed: (forms: EntryForms, name: string, entry: Given) => EntryForms,
 ): ChangeEntry {
   const input = z.strictObject({ ...shape, ...changeOptions.shape })
   return operation({ input, answer: appliedForm }, (context, given: Given) => {
@@ -85,7 +85,7 @@ function changeOf(
     return changeStored(context, {
       options,
       subject: name,
-      edit: (forms) => ({ ...forms, [section]: changed(forms[section], name, entry) }),
+      edit: (forms) => changed(forms, name, entry),
       nameFault: byFieldOf(section, name, nameField),
     })
   })
@@ -150,7 +150,7 @@ export const editCatalogue = operation(
     return changeStored(context, {
       options,
       subject: 'catalogue',
-      edit: (forms) => mergePatch(forms, { vendors, models, channels }),
+      edit: (forms) => patchForms(forms, { vendors, models, channels }),
       nameFault: byPath,
     })
   },

@@ -22,11 +22,11 @@ export interface CatalogueFile extends Draft {
 }
 
 /** Throws the refusal of a text that is no file to check. */
-export function readCatalogueFile(text: string): CatalogueFile {
+export async function readCatalogueFile(text: string): Promise<CatalogueFile> {
   const read = readDocument(text)
   if (read.kind === 'mistakes') throw hasMistakes(read.list)
   const { document, duplicates } = read
-  const { catalogue, faults: found } = reviewCatalogue(document.value)
+  const { catalogue, faults: found } = await reviewCatalogue(document.value)
   const revision = revisionOf(document.value)
   const faults = typeof revision === 'object' ? [...found, revision] : found
   return {

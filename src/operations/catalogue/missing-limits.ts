@@ -4,9 +4,11 @@
  * `image_tokens` is never missed: the hold without it covers all that vendors are known to count.
  */
 import type { Channel, Model, Vendor } from '../../channels/channel.ts'
+import { inTurns } from '../../base/turns.ts'
 import { tokensText, unknownLimits } from '../../channels/model-limits.ts'
 import { needsOutputPrice, offeredOperations } from '../../channels/offer.ts'
 import { pricesAt } from '../../metering/prices.ts'
+import { namesPerTurn } from './review.ts'
 
 type LimitedModel = Pick<
   Model,
@@ -19,14 +21,17 @@ interface Surroundings {
 }
 
 /** Each text says what to set and what happens otherwise, with a small letter first and no full stop. */
-export function findMissingLimits(
+export async function findMissingLimits(
   models: readonly LimitedModel[],
   { vendors, channels }: Surroundings,
   nowMs: number,
-): readonly string[] {
+): Promise<readonly string[]> {
   const someFieldFails = (id: string): boolean =>
     channels.values().some((one) => one.outputLimit !== undefined && one.models.has(id))
-  const writing = models.filter((model) => makesOutput(model, nowMs))
+  const writing: LimitedModel[] = []
+  await inTurns(models, namesPerTurn, (model) => {
+    if (makesOutput(model, nowMs)) writing.push(model)
+  })
   const withoutInput = writing.filter(({ maxInputTokens }) => maxInputTokens === undefined)
   const withoutOutput = writing.filter(
     ({ id, maxOutputTokens, vendor }) =>

@@ -1,10 +1,11 @@
 /** What is worth knowing about a catalogue that is to be applied, and not wrong. */
+import { inTurns } from '../../base/turns.ts'
 import { readCredentialFile } from '../../channels/credential-file.ts'
 import type { CatalogueRows } from '../../channels/channel-store.ts'
 import { credentialPath, credentialVariable, referencesOf } from '../../channels/snapshot.ts'
 import type { OperationContext } from '../operation.ts'
 import type { DemoAccess } from './demo.ts'
-import type { Catalogue } from './review.ts'
+import { namesPerTurn, type Catalogue } from './review.ts'
 
 export function demoNotes({ accounts }: DemoAccess): readonly string[] {
   return accounts.map(
@@ -14,23 +15,23 @@ export function demoNotes({ accounts }: DemoAccess): readonly string[] {
   )
 }
 
-export function findNotes(
+export async function findNotes(
   context: OperationContext,
   stored: CatalogueRows,
   catalogue: Catalogue,
-): readonly string[] {
+): Promise<readonly string[]> {
   const notes: string[] = []
   const priced = new Set(stored.prices.map((row) => row.model))
   const channels = [...catalogue.channels]
-  for (const [id, model] of catalogue.models) {
+  const served = new Set(channels.flatMap(([, channel]) => [...channel.models.keys()]))
+  await inTurns(catalogue.models, namesPerTurn, ([id, model]) => {
     if (model.prices === undefined && !priced.has(id))
       notes.push(`model ${id} has no price; it is served when it has one`)
     const hasNoOutput = model.prices?.some(({ prices }) => prices.classes.output === undefined)
     if (hasNoOutput === true && model.operations === undefined)
       notes.push(`model ${id} has no output price; it serves nothing but embeddings`)
-    if (!channels.some(([, channel]) => channel.models.has(id)))
-      notes.push(`model ${id} has no channel; requests for it are refused`)
-  }
+    if (!served.has(id)) notes.push(`model ${id} has no channel; requests for it are refused`)
+  })
   const references = channels.flatMap(([name, entry]) =>
     referencesOf(entry).map((reference) => ({ name, reference })),
   )

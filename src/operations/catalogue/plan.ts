@@ -4,6 +4,7 @@
  * back is added again. The invariant: a difference never holds a secret.
  */
 import { z } from 'zod'
+import { inTurns } from '../../base/turns.ts'
 import { channelFields } from '../../channels/catalogue/channel-fields.ts'
 import { describeEntry, withKept } from '../../channels/catalogue/field.ts'
 import { modelFields } from '../../channels/catalogue/model-fields.ts'
@@ -26,7 +27,7 @@ import type { Answer } from '../answer-forms.ts'
 import type { DemoAccess } from './demo.ts'
 import { describeCredential, type SettledCredential } from './credentials.ts'
 import { currentPrices, describePrices, planPrices, readVersions } from '../prices/versions.ts'
-import type { Catalogue } from './review.ts'
+import { entriesPerTurn, type Catalogue } from './review.ts'
 
 export const fieldChangeForm = z.strictObject({
   field: z.string(),
@@ -82,10 +83,10 @@ export interface PlanInput {
 /** Field → text, to compare and to show. */
 type View = ReadonlyMap<string, string>
 
-export function planCatalogue(input: PlanInput): CataloguePlan {
+export async function planCatalogue(input: PlanInput): Promise<CataloguePlan> {
   const vendors = planVendors(input)
-  const models = planModels(input)
-  const channels = planChannels(input)
+  const models = await planModels(input)
+  const channels = await planChannels(input)
   return {
     diff: [...vendors.diff, ...models.diff, ...channels.diff, ...endDemo(input.demo)],
     vendors: vendors.rows,
@@ -131,14 +132,15 @@ interface PlannedModels extends Planned<ModelRow> {
   readonly withdraw: Pick<PriceRow, 'model' | 'validFromMs'>[]
 }
 
-function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
+async function planModels({ stored, catalogue, nowMs }: PlanInput): Promise<PlannedModels> {
   const planned: PlannedModels = { diff: [], rows: [], all: [], save: [], withdraw: [] }
   const before = new Map(stored.models.map((row) => [row.id, row]))
   const priceRows = Map.groupBy(stored.prices, (row) => row.model)
   const withEditions = new Set([...catalogue.models.keys()].map(withoutDate))
-  for (const [id, { prices: given, ...entry }] of catalogue.models) {
+  await inTurns(catalogue.models, entriesPerTurn, ([id, { prices: given, ...entry }]) => {
     const old = before.get(id)
-    const kept = withKept(modelFields, entry, old)
+    const cleared = catalogue.cleared.get(id) ?? []
+    const kept = withKept(modelFields, entry, { stored: old, cleared })
     const versions = readVersions(priceRows.get(id) ?? [])
     const prices = planPrices(versions, given, nowMs)
     const row: ModelRow = {
@@ -154,28 +156,28 @@ function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
       new Map([...describeEntry(modelFields, one), ...describePrices(its)])
     const oldView = liveView(old, (one) => view(one, currentPrices(versions, nowMs)))
     const change = compare({ kind: 'model', name: id }, oldView, view(row, prices.after))
-    if (!add(planned, change, row)) continue
+    if (!add(planned, change, row)) return
     for (const { validFromMs, prices: value } of prices.save)
       planned.save.push({ model: id, validFromMs, prices: encodePrices(value) })
     for (const validFromMs of prices.withdraw) planned.withdraw.push({ model: id, validFromMs })
-  }
+  })
   for (const row of stored.models)
     if (isInUse(row) && !catalogue.models.has(row.id))
       add(planned, retire('model', row.id), { ...row, retiredAtMs: nowMs })
   return planned
 }
 
-function planChannels({
+async function planChannels({
   stored,
   catalogue,
   credentials,
   nowMs,
-}: PlanInput): Planned<PlannedChannel> {
+}: PlanInput): Promise<Planned<PlannedChannel>> {
   const planned: Planned<PlannedChannel> = { diff: [], rows: [] }
   const before = new Map(stored.channels.map((row) => [row.name, row]))
-  for (const [name, entry] of catalogue.channels) {
+  await inTurns(catalogue.channels, entriesPerTurn, ([name, entry]) => {
     const credential = credentials.get(name)
-    if (credential === undefined) continue
+    if (credential === undefined) return
     const old = before.get(name)
     const isKept = credential.kind === 'as_is' && credential.text === old?.credential
     const row = {
@@ -191,7 +193,7 @@ function planChannels({
     const oldView = liveView(old, (one) => view(one, describeCredential(one.credential)))
     const newView = view(row, describeSettled(credential, old))
     add(planned, compare({ kind: 'channel', name }, oldView, newView), { row, credential, former })
-  }
+  })
   for (const row of stored.channels) {
     if (!isInUse(row) || catalogue.channels.has(row.name)) continue
     const credential = { kind: 'as_is', text: row.credential } as const

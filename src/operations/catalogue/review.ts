@@ -1,14 +1,17 @@
 /**
  * Checks a whole catalogue in the form of its file: each entry by its schema, the names, the references
  * between entries. It collects every fault with its path, and returns the valid entries, so that later
- * checks can add theirs. Pure.
+ * checks can add theirs. It works in turns: a long catalogue keeps the event loop from nothing else. Pure.
  */
 import type { z } from 'zod'
 import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
+import { inTurns } from '../../base/turns.ts'
 import { modelNameForm, modelNameRule } from '../../channels/model-name-form.ts'
 import { withoutDate } from '../../channels/model-names.ts'
 import { isOnOwnNetwork, proxiedFault } from '../../channels/catalogue/channel-address.ts'
+import { isKept } from '../../channels/catalogue/field.ts'
+import { modelFields } from '../../channels/catalogue/model-fields.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
@@ -28,6 +31,8 @@ export interface Catalogue {
   readonly vendors: ReadonlyMap<string, VendorEntry>
   readonly models: ReadonlyMap<string, ModelEntry>
   readonly channels: ReadonlyMap<string, ChannelEntry>
+  /** By model: the keys of fields that would be kept, and that it removes by null. */
+  readonly cleared: ReadonlyMap<string, readonly string[]>
 }
 
 export interface Review {
@@ -47,7 +52,12 @@ const reservedNames: ReadonlySet<string> = new Set(
 
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
-export function reviewCatalogue(value: unknown): Review {
+/** How many entries are checked, printed or compared in a turn of the event loop. */
+export const entriesPerTurn = 20
+/** The same for a check of a name or a reference. */
+export const namesPerTurn = 500
+
+export async function reviewCatalogue(value: unknown): Promise<Review> {
   const faults: Fault[] = []
   const complain: Complain = (path, message, prefer = 'value') => {
     faults.push({ path, message, prefer })
@@ -56,32 +66,45 @@ export function reviewCatalogue(value: unknown): Review {
   if (given === undefined) return { catalogue: emptyCatalogue, faults }
 
   for (const name of Object.keys(given.vendors)) checkVendorName(name, complain)
-  for (const name of Object.keys(given.models))
+  await inTurns(Object.keys(given.models), namesPerTurn, (name) => {
     if (!modelNameForm.test(name))
       complain(['models', name], `a model id has ${modelNameRule}`, 'key')
+  })
   for (const name of Object.keys(given.channels)) checkChannelName(name, complain)
-
-  const models = readEntries(given, 'models', complain)
-  const channels = readEntries(given, 'channels', complain)
-  const vendors = readEntries(given, 'vendors', complain)
-  for (const { vendor } of [...models.values(), ...channels.values()]) {
+  const models = await readEntries(given, 'models', complain)
+  const channels = await readEntries(given, 'channels', complain)
+  const vendors = await readEntries(given, 'vendors', complain)
+  for (const vendor of new Set(
+    [...models.values(), ...channels.values()].map((one) => one.vendor),
+  )) {
     const builtIn = builtInVendors.get(vendor)
     if (builtIn !== undefined && !Object.hasOwn(given.vendors, vendor)) vendors.set(vendor, builtIn)
   }
   for (const [name, vendor] of Object.entries(given.vendors)) checkVersion(name, vendor, complain)
-  for (const [id, model] of models)
+  await inTurns(models, namesPerTurn, ([id, model]) => {
     if (vendors.get(model.vendor)?.format === 'messages') checkMessagesModel(id, model, complain)
     else checkOperations(id, model, complain)
-  checkDates(models, complain)
-  checkOtherNames(models, complain)
-  for (const [name, channel] of channels) {
+  })
+  await checkDates(models, complain)
+  await checkOtherNames(models, complain)
+  await inTurns(channels, entriesPerTurn, ([name, channel]) => {
     checkAddress(name, channel, complain)
     checkCosts(name, { channel, models }, complain)
     if (channel.chatPath !== undefined && vendors.get(channel.vendor)?.format === 'chat')
       complain(['channels', name, 'chat_path'], 'is for vendors of the messages format; write path')
-  }
-  checkReferences(given, builtInVendors.keys(), complain)
-  return { catalogue: { vendors, models, channels }, faults }
+  })
+  await checkReferences(given, builtInVendors.keys(), complain)
+  const cleared = new Map(Object.entries(given.models).map(([id, one]) => [id, clearedKeys(one)]))
+  return { catalogue: { vendors, models, channels, cleared }, faults }
+}
+
+const keptKeys = Object.values(modelFields)
+  .filter(isKept)
+  .map(({ key }) => key)
+
+/** Lists the kept fields that the form of a model removes by null. */
+export function clearedKeys(model: unknown): readonly string[] {
+  return isObject(model) ? keptKeys.filter((key) => model[key] === null) : []
 }
 
 function checkVersion(name: string, vendor: unknown, complain: Complain): void {
@@ -98,18 +121,24 @@ function checkOperations(id: string, { operations, prices }: ModelEntry, complai
 }
 
 /** A name means one model: an edition with a separate entry is not an edition of another one, too. */
-function checkDates(models: ReadonlyMap<string, ModelEntry>, complain: Complain): void {
-  for (const id of models.keys()) {
+async function checkDates(
+  models: ReadonlyMap<string, ModelEntry>,
+  complain: Complain,
+): Promise<void> {
+  await inTurns(models.keys(), namesPerTurn, (id) => {
     const bare = withoutDate(id)
     if (bare !== undefined && models.get(bare)?.dated === true)
       complain(['models', bare, 'dated'], `${id} is a model of its own; write dated: false`)
-  }
+  })
 }
 
 /** A name means one model, whatever its vendor. */
-function checkOtherNames(models: ReadonlyMap<string, ModelEntry>, complain: Complain): void {
+async function checkOtherNames(
+  models: ReadonlyMap<string, ModelEntry>,
+  complain: Complain,
+): Promise<void> {
   const owners = new Map([...models.keys()].map((id) => [id, id]))
-  for (const [id, { also }] of models)
+  await inTurns(models, namesPerTurn, ([id, { also }]) => {
     for (const [index, name] of [...(also ?? [])].entries()) {
       const bare = withoutDate(name)
       const edition = bare !== undefined && models.get(bare)?.dated === true ? bare : undefined
@@ -117,6 +146,7 @@ function checkOtherNames(models: ReadonlyMap<string, ModelEntry>, complain: Comp
       if (owner === undefined) owners.set(name, id)
       else complain(['models', id, 'also', index], collision(name, { owner, id }))
     }
+  })
 }
 
 function collision(name: string, { owner, id }: { readonly owner: string; readonly id: string }) {
@@ -174,7 +204,12 @@ function hasOutput({ classes }: Prices): boolean {
   return classes.output !== undefined
 }
 
-const emptyCatalogue: Catalogue = { vendors: new Map(), models: new Map(), channels: new Map() }
+const emptyCatalogue: Catalogue = {
+  vendors: new Map(),
+  models: new Map(),
+  channels: new Map(),
+  cleared: new Map(),
+}
 
 const nameRule =
   'name has 1 to 64 lower-case letters, digits and . _ -, and begins with a letter or digit'
@@ -219,22 +254,20 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
   return { vendors: read('vendors'), models: read('models'), channels: read('channels') }
 }
 
-function readEntries<One extends Section>(
+async function readEntries<One extends Section>(
   given: GivenEntries,
   section: One,
   complain: Complain,
-): Map<string, z.output<(typeof entrySchemas)[One]>> {
+): Promise<Map<string, z.output<(typeof entrySchemas)[One]>>> {
   const entries = new Map<string, z.output<(typeof entrySchemas)[One]>>()
-  for (const [name, value] of Object.entries(given[section])) {
+  await inTurns(Object.entries(given[section]), entriesPerTurn, ([name, value]) => {
     const path = [section, name]
-    if (!isObject(value)) {
-      complain(path, `must be a mapping with ${entryKeys(section).join(', ')}`)
-      continue
-    }
+    if (!isObject(value))
+      return complain(path, `must be a mapping with ${entryKeys(section).join(', ')}`)
     const parsed = entrySchemas[section].safeParse(value)
     if (parsed.success) entries.set(name, parsed.data)
     else for (const issue of parsed.error.issues) complainOfIssue(issue, { path, value }, complain)
-  }
+  })
   return entries
 }
 
@@ -273,27 +306,28 @@ function unknownKeysOf(issue: z.core.$ZodIssue): readonly string[] {
  * Checks that named vendors and models exist and belong together. It reads the names as the file gives
  * them, also of entries with mistakes, so that one mistake is not reported again at each reference.
  */
-function checkReferences(
+async function checkReferences(
   given: GivenEntries,
   builtInVendors: Iterable<string>,
   complain: Complain,
-): void {
+): Promise<void> {
   const vendors = [...new Set([...Object.keys(given.vendors), ...builtInVendors])]
   const checkVendor = (path: Path, vendor: string | undefined): void => {
     if (vendor !== undefined && !vendors.includes(vendor))
       complain(path, `there is no vendor ${vendor}${suggest(vendor, vendors)}`)
   }
-  for (const [name, model] of Object.entries(given.models))
+  await inTurns(Object.entries(given.models), namesPerTurn, ([name, model]) => {
     checkVendor(['models', name, 'vendor'], vendorOf(model))
-  for (const [name, channel] of Object.entries(given.channels)) {
+  })
+  await inTurns(Object.entries(given.channels), entriesPerTurn, ([name, channel]) => {
     const path = ['channels', name]
     checkVendor([...path, 'vendor'], vendorOf(channel))
     const models = modelsOf(channel)
-    if (models === undefined) continue
+    if (models === undefined) return
     checkServed({ path, channel, models }, 'baselines', complain)
     checkServed({ path, channel, models }, 'cost', complain)
     checkModels({ path, channel, models, given, vendors }, complain)
-  }
+  })
 }
 
 interface ChannelReferences {

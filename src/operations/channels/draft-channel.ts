@@ -17,7 +17,7 @@ import { prepare } from '../catalogue/catalogue.ts'
 import {
   byPath,
   editedDraft,
-  mergePatch,
+  patchForms,
   type EntryForms,
   type NameFault,
 } from '../catalogue/edit.ts'
@@ -78,7 +78,7 @@ export async function openDraft(
 /** Returns the edit of a patch. */
 export function patching(draft: DraftPatch): (forms: EntryForms) => EntryForms {
   const { vendors = {}, models = {}, channels = {} } = draft ?? {}
-  return (forms) => mergePatch(forms, { vendors, models, channels })
+  return (forms) => patchForms(forms, { vendors, models, channels })
 }
 
 /** Names a secret that is not sealed yet; no catalogue can name a variable so. */

@@ -103,6 +103,7 @@ export const channelEndpoints = endpoints('channels', {
     summary: 'Take back the credential that a channel had before, within 24 hours.',
     role: 'owner',
     operation: restoreCredential,
+    repeats: 'credential',
   },
   reconcile: {
     id: 'reconciliations.create',

@@ -4,7 +4,10 @@
  * channel has the one or the other at any moment, and neither is in an answer, a log or a difference.
  */
 import { z } from 'zod'
-import { findFormerCredential } from '../../channels/former-credential-store.ts'
+import {
+  findFormerCredential,
+  type FormerCredential,
+} from '../../channels/former-credential-store.ts'
 import { isInUse, readCatalogue } from '../../channels/channel-store.ts'
 import { moment } from '../answer-forms.ts'
 import { changeCatalogue } from '../catalogue/catalogue.ts'
@@ -12,6 +15,7 @@ import { byFieldOf, editedDraft } from '../catalogue/edit.ts'
 import { describeCredential } from '../catalogue/credentials.ts'
 import { appliedKind } from '../catalogue/plan.ts'
 import { currentRevision, revisionForm } from '../catalogue/revision.ts'
+import { insideTransaction } from '../context.ts'
 import {
   credentialRefused,
   conflict,
@@ -124,24 +128,28 @@ async function showChannelCredential(context: OperationContext, name: string) {
 /** The credential that it replaces is not kept: it is the one that should not be in force. */
 export const restoreCredential = operation(
   { input: z.strictObject({ channel: channelName }), answer: replacedForm },
-  async (context, { channel: name }) => {
-    const { database, clock } = context
-    const revision = await currentRevision(database)
-    const row = await readChannel(context, name)
-    const former = await findFormerCredential(database, { channel: name, nowMs: clock.now() })
-    if (former === undefined)
-      throw notFound(`There is no former credential of ${name}: it is kept for 24 hours.`)
-    if (former.url !== row.url)
-      throw conflict(
-        `The former credential of ${name} belongs to another address. Nothing was changed. Give it anew.`,
-      )
-    const { credentialRule: _, ...trusted } = context
-    const kind = await saveCredential(trusted, {
-      channel: name,
-      credential: former.credential,
-      revision,
-      isRestore: true,
-    })
-    return { kind, ...(await showChannelCredential(context, name)), test: null }
-  },
+  (context, { channel: name }) =>
+    context.database.transact(async (transaction) => {
+      const { credentialRule: _, ...inside } = insideTransaction(context, transaction)
+      const former = await getFormer(inside, name)
+      const kind = await saveCredential(inside, {
+        channel: name,
+        credential: former.credential,
+        revision: await currentRevision(transaction),
+        isRestore: true,
+      })
+      return { kind, ...(await showChannelCredential(inside, name)), test: null }
+    }),
 )
+
+async function getFormer(context: OperationContext, name: string): Promise<FormerCredential> {
+  const { database, clock } = context
+  const { url } = await readChannel(context, name)
+  const former = await findFormerCredential(database, { channel: name, nowMs: clock.now() })
+  if (former === undefined)
+    throw notFound(`There is no former credential of ${name}: it is kept for 24 hours.`)
+  if (former.url === url) return former
+  throw conflict(
+    `The former credential of ${name} belongs to another address. Nothing was changed. Give it anew.`,
+  )
+}

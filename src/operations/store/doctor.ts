@@ -52,7 +52,7 @@ export const diagnose = operation({ input: noInput, answer: diagnosisForm }, asy
     await examineStore(context),
     await examineLedger(context),
     ...(await examineProxies(context)),
-    ...examineCatalogue(snapshot, context),
+    ...(await examineCatalogue(snapshot, context)),
     ...(await examineVendors(snapshot, context)),
     ...(await examineAnswers(context)),
     ...(await examineAccess(context)),
@@ -167,10 +167,10 @@ async function examineLedger(context: OperationContext): Promise<Finding> {
       )
 }
 
-function examineCatalogue(
+async function examineCatalogue(
   snapshot: LoadedSnapshot,
   { clock }: OperationContext,
-): readonly Finding[] {
+): Promise<readonly Finding[]> {
   const { vendors, models, channels, channelsByModel, outOfService } = snapshot
   if (vendors.size === 0) {
     return [
@@ -196,7 +196,7 @@ function examineCatalogue(
       findings.push(advice('catalogue', message))
     }
   }
-  for (const text of findMissingLimits([...models.values()], snapshot, clock.now()))
+  for (const text of await findMissingLimits([...models.values()], snapshot, clock.now()))
     findings.push(advice('catalogue', `${text.charAt(0).toUpperCase()}${text.slice(1)}.`))
   const counts = `${vendors.size} vendors, ${models.size} models, ${channels.size} channels`
   return [ok('catalogue', `Ready to serve: ${counts}.`), ...findings]
