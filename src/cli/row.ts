@@ -76,7 +76,7 @@ interface Hints extends Omit<Words, 'text'> {
 }
 
 /** An endpoint as far as its input goes. */
-type Source = Pick<Endpoint, 'path' | 'summary' | 'fixed'> &
+type Source = Pick<Endpoint, 'path' | 'summary' | 'fixed' | 'csv'> &
   (Pick<Endpoint, 'operation'> | { readonly stream: Pick<Operation, 'input'> })
 
 type RunWork = (run: Run, input: Input) => Promise<Result>
@@ -89,7 +89,14 @@ export function runRow(source: Source, row: Hints & { readonly work: RunWork }):
     (name) => !Object.hasOwn(schema.shape, name),
   )
   if (stranger !== undefined) throw new TypeError(`${row.words} has no field ${stranger}`)
-  const others = new Set([...places, ...without, ...Object.keys({ ...source.fixed, ...fixed })])
+  // Commands print lists in their own forms.
+  const format = 'csv' in source && source.csv !== undefined ? ['format'] : []
+  const others = new Set([
+    ...places,
+    ...without,
+    ...format,
+    ...Object.keys({ ...source.fixed, ...fixed }),
+  ])
   const options = row.options ?? Object.keys(schema.shape).filter((name) => !others.has(name))
   return {
     ...row,

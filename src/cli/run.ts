@@ -2,7 +2,8 @@
  * A command's run: it calls endpoints' operations on the store of this host, or through the admin API of a
  * server, with the same outcome. A command does not know which.
  */
-import type { Endpoint, StreamEndpoint, WriteText } from '../operations/endpoint.ts'
+import type { Endpoint, StreamEndpoint } from '../operations/endpoint.ts'
+import type { WriteText } from '../operations/list-text.ts'
 import type { Outcome } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
 import { backupStore, type BackupView } from '../operations/store/backup.ts'

@@ -4,7 +4,9 @@
  * from these rows. A row decides nothing: what an endpoint means is its operation.
  */
 import type { z } from 'zod'
+import { printList, withFormat, type WriteText } from './list-text.ts'
 import type { AnsweringOperation, Operation } from './operation.ts'
+import type { Page } from './paging.ts'
 import type { BackupDownload } from './store/backup-download.ts'
 
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
@@ -77,14 +79,13 @@ export interface Endpoint<Value = unknown> extends Row, Call<Value> {
 }
 
 interface WrittenEndpoint<Value> extends Written, Call<Value> {
+  /** A list of pages that is also read whole, as CSV; see list-text.ts. */
+  readonly isExported?: true
   /** Given where it is not made of the subject and the name among its endpoints. */
   readonly id?: string
   /** The name of the endpoint that reads what this one changes. */
   readonly read?: string
 }
-
-/** Writes a piece of text; resolves when more may follow. */
-export type WriteText = (text: string) => Promise<void> | void
 
 /** An endpoint whose answer is written while it is read. Its input has a field `format`. */
 export interface StreamEndpoint extends Row {
@@ -148,9 +149,9 @@ export function endpoints<Values extends Readonly<Record<string, unknown>>>(
   const endpointOf = (name: string): Endpoint => {
     const row = given.get(name)
     if (row === undefined) throw new TypeError(`${subject} has no endpoint ${name}`)
-    const { read, id = `${subject}.${name}`, ...rest } = row
+    const { read, id = `${subject}.${name}`, isExported = false, ...rest } = row
     return {
-      ...rowOf(id, rest),
+      ...rowOf(id, isExported ? exportedRow(id, rest) : rest),
       ...(read !== undefined && { read: endpointOf(read) }),
       answer: rest.operation.answer,
       isTagged: reads.has(name),
@@ -160,6 +161,19 @@ export function endpoints<Values extends Readonly<Record<string, unknown>>>(
     readonly [Name in keyof Values]: Endpoint<Values[Name]>
   }
 }
+
+/** Returns the row of a list with its form for CSV. */
+function exportedRow(id: string, row: Written & Call<unknown>): Written & Call<unknown> {
+  const { operation, ...said } = row
+  const list = operation as AnsweringOperation<Page<object>>
+  return {
+    ...said,
+    operation: withFormat(list),
+    csv: rowOf(id, { ...said, stream: printList(list), contentTypes: listTypes }),
+  }
+}
+
+const listTypes = { json: 'application/json', csv: 'text/csv; charset=utf-8' } as const
 
 /** Names and ids that stand in examples. */
 export const exampleNames = {

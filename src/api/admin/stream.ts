@@ -32,7 +32,7 @@ const streamsMax = 2
 
 const tooMany = refuse(
   'relay.overloaded',
-  `${streamsMax} statements or reports are being read already. Try again when one is complete.`,
+  `${streamsMax} statements, reports or lists are being read already. Try again when one is complete.`,
   { 'retry-after': '5' },
 )
 

@@ -12,6 +12,7 @@ export const accountEndpoints = endpoints('accounts', {
     route: 'GET /accounts',
     summary: 'List accounts with their spend of the last 30 days.',
     operation: listAccounts,
+    isExported: true,
     example: { sort: 'balance', order: 'asc', limit: 20 },
   },
   create: {

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { OperationContext, Outcome } from '../operation.ts'
-import type { WriteText } from '../endpoint.ts'
+import type { WriteText } from '../list-text.ts'
 import { holderAccount } from './account.ts'
 import { holderDays } from './days.ts'
 import { holderKeys } from './keys.ts'

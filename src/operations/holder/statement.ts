@@ -4,7 +4,7 @@
  * the store from cleaning up.
  */
 import { z } from 'zod'
-import type { WriteText } from '../endpoint.ts'
+import type { WriteText } from '../list-text.ts'
 import { count, usd } from '../answer-forms.ts'
 import { fromTime, pageLimit, untilTime } from '../input.ts'
 import { operation, type OperationContext } from '../operation.ts'

@@ -25,6 +25,7 @@ export const keyEndpoints = endpoints('keys', {
     route: 'GET /keys',
     summary: 'List keys and tokens of all accounts, the newest first.',
     operation: listAllKeys,
+    isExported: true,
     example: { head: 'cr_', state: 'active', sort: 'last_used', limit: 20 },
   },
   findKeys: {

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { csvRow } from '../../base/csv.ts'
 import type { ReportDimension } from '../../ledger/report-store.ts'
-import type { WriteText } from '../endpoint.ts'
+import type { WriteText } from '../list-text.ts'
 import { operation } from '../operation.ts'
 import { sumFields } from './report-figures.ts'
 import { readLines } from './report-lines.ts'

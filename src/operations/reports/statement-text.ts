@@ -1,7 +1,7 @@
 /** An account's statement as text for programs: CSV, or one JSON document, written while it is read. */
 import { z } from 'zod'
 import { csvRow, type CsvCell } from '../../base/csv.ts'
-import type { WriteText } from '../endpoint.ts'
+import type { WriteText } from '../list-text.ts'
 import { operation } from '../operation.ts'
 import { readStatement, statementFields, type StatementSink } from './statement.ts'
 import type { StatementEnd, StatementHead, StatementLine } from './statement-form.ts'

@@ -34,6 +34,7 @@ export const storeEndpoints = endpoints('audits', {
     route: 'GET /actions',
     summary: 'List what operators have done, newest first.',
     operation: recentActions,
+    isExported: true,
     example: { account: exampleNames.account, action: 'account' },
   },
   settings: {
