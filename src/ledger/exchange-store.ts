@@ -6,7 +6,7 @@ import { utcDay } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
 import { Conditions } from '../storage/conditions.ts'
-import type { Database, Queryable, Row } from '../storage/database.ts'
+import type { Database, Queryable, Row, SqlValue } from '../storage/database.ts'
 import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { spentSql } from './account-store.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
@@ -186,8 +186,12 @@ export function costPlaceOf({ charge, exchangeId }: RecordedExchange): CostPlace
   return { amountPicos: charge?.amountPicos ?? 0n, exchangeId }
 }
 
-function conditionsOf(filter: ExchangeFilter): Conditions {
-  const conditions = new Conditions()
+/** Places follow those of `before`. */
+function conditionsOf(
+  filter: Omit<ExchangeFilter, 'countMax'>,
+  before: readonly SqlValue[] = [],
+): Conditions {
+  const conditions = new Conditions(before)
   const { fromMs, toMs, status, beforeId, sinceId } = filter
   const firstId = (atMs: number | undefined): string | undefined =>
     atMs === undefined ? undefined : firstExchangeIdAt(atMs)
@@ -206,6 +210,45 @@ function conditionsOf(filter: ExchangeFilter): Conditions {
   return conditions
 }
 
+/** Rows of each table that one count looks at. */
+const countedRowsMax = 20_000
+
+interface EndingCounts {
+  readonly counts: ReadonlyMap<FreeEnding, number>
+  /** Whether there are rows that it has not looked at. */
+  readonly isCut: boolean
+}
+
+/** Counts the requests of a span by their ending; it looks at so many rows at most, whatever the filter. */
+export async function countExchanges(
+  snapshot: Queryable,
+  { accountId, fromMs, toMs, ...filter }: Omit<ExchangeFilter, 'countMax'>,
+): Promise<EndingCounts> {
+  const counts = new Map<FreeEnding, number>()
+  let isCut = false
+  for (const table of exchangeTables) {
+    const span = conditionsOf({ accountId, fromMs, toMs })
+    const fitting = conditionsOf(filter, span.values)
+    const standsFor = table === 'exchange' ? '1' : 'x.stands_for'
+    const rows = await snapshot.query(
+      `SELECT ending, COUNT(*) AS seen,
+              CAST(SUM(CASE WHEN ${fitting.text} THEN stands_for ELSE 0 END) AS BIGINT) AS counted
+         FROM (SELECT x.key_id, x.model, x.channel, x.status, x.code, x.ending,
+                      ${standsFor} AS stands_for
+                 FROM ${table} x WHERE ${span.text}
+                ORDER BY x.exchange_id DESC LIMIT ${countedRowsMax}) x
+        GROUP BY ending`,
+      fitting.values,
+    )
+    for (const row of rows) {
+      const ending = String(row['ending']) as FreeEnding
+      counts.set(ending, (counts.get(ending) ?? 0) + Number(row['counted']))
+    }
+    isCut ||= rows.reduce((sum, row) => sum + Number(row['seen']), 0) >= countedRowsMax
+  }
+  return { counts, isCut }
+}
+
 /**
  * Finds where a search must end that looks at `rowsMax` rows of an account's log in each table: the id of the
  * last one. Undefined where there are fewer rows.
@@ -219,7 +262,7 @@ export async function findSearchEnd(
     readonly rowsMax: number
   },
 ): Promise<string | undefined> {
-  const conditions = conditionsOf({ ...of, countMax: rowsMax })
+  const conditions = conditionsOf(of)
   const offset = conditions.place(rowsMax - 1)
   const ids: string[] = []
   for (const table of exchangeTables) {

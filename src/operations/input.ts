@@ -174,6 +174,8 @@ export const windowMinutes = wholeNumber({ min: 1, max: 1_440 }).describe(
 export const pageLimit = wholeNumber({ min: 1, max: 1_000 })
 /** Values of a key that a report shows one by one. */
 export const largestCount = wholeNumber({ min: 1, max: 100 })
+/** Steps of time into which a period is cut. */
+export const stepCount = wholeNumber({ min: 2, max: 120 })
 
 /** A factor on list prices with at most six decimals, read into millionths. */
 export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85')

@@ -2,8 +2,13 @@
 import type { SqlValue } from './database.ts'
 
 export class Conditions {
-  readonly values: SqlValue[] = []
+  readonly values: SqlValue[]
   readonly #texts: string[] = []
+
+  /** Places follow those of the values that the statement has already. */
+  constructor(before: readonly SqlValue[] = []) {
+    this.values = [...before]
+  }
 
   /** Adds a value, and returns its place in the statement. */
   place(value: SqlValue): string {

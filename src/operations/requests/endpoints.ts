@@ -1,4 +1,5 @@
 /** Endpoints of the request log and of refunds. */
+import { countRequests } from './histogram.ts'
 import { refundRequest } from './refunds.ts'
 import { listRequests, showRequest } from './requests.ts'
 import { endpoints, exampleNames } from '../endpoint.ts'
@@ -16,7 +17,15 @@ export const requestEndpoints = endpoints('requests', {
     route: 'GET /requests',
     summary: 'List requests, the newest first.',
     operation: listRequests,
+    isExported: true,
     example: { account: exampleNames.account, status: '4xx', limit: 20 },
+  },
+  // Before the row of one request, whose path it fits too.
+  histogram: {
+    route: 'GET /requests/histogram',
+    summary: 'Count the requests of a period by time and outcome.',
+    operation: countRequests,
+    example: { account: exampleNames.account, from: '2026-01-01', to: '2026-01-31' },
   },
   show: {
     route: 'GET /requests/{request}',

@@ -34,7 +34,7 @@ const statusRange = z
     ],
   })
 
-const requestsInput = z.strictObject({
+export const requestFilters = {
   account: accountReference.optional(),
   key: searchWord.optional().describe('Id of the key.'),
   model: searchWord.optional().describe('Model as requested.'),
@@ -46,8 +46,9 @@ const requestsInput = z.strictObject({
     .describe('Error code such as ledger.insufficient_balance.'),
   from: fromTime.optional(),
   to: untilTime.optional(),
-  ...pageFields,
-})
+}
+
+const requestsInput = z.strictObject({ ...requestFilters, ...pageFields })
 
 /** Lists requests, the newest first. */
 export const listRequests = operation(
@@ -78,7 +79,7 @@ export const listRequests = operation(
 )
 
 /** A key has one account, by which its requests are found. */
-async function findOwner(
+export async function findOwner(
   snapshot: Queryable,
   { account, key }: { readonly account: string | undefined; readonly key: string | undefined },
 ): Promise<{ readonly accountId?: string | undefined; readonly keyId?: string }> {

@@ -179,10 +179,10 @@ CREATE TABLE free_exchange (
   PRIMARY KEY (account_id, exchange_id)
 ) STRICT;
 
--- The request log reads the newest rows of all accounts, and finds those that a filter selects without the
--- rows themselves.
+-- The request log reads the newest rows of all accounts, finds those that a filter selects, and counts them
+-- by ending, without the rows themselves.
 CREATE INDEX exchange_log ON exchange
-  (exchange_id, account_id, key_id, model, channel, status, code);
+  (exchange_id, account_id, key_id, model, channel, status, code, ending);
 CREATE INDEX free_exchange_log ON free_exchange
   (exchange_id, account_id, key_id, model, channel, status, code);
 
