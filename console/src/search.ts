@@ -1,22 +1,57 @@
 /**
- * Reads the state that a page keeps in its address. A wrong value is left out, so that an old link
- * still opens the page.
+ * Reads the state that a page keeps in its address, by one declaration: a reader for each field. A wrong
+ * value is left out, so that an old link still opens the page.
  */
-type Search = Readonly<Record<string, unknown>>
+export type Reader<Value> = (value: unknown) => Value | undefined
 
 /** A text; the router gives digits as a number. */
-export function textIn(search: Search, name: string): string | undefined {
-  const value = search[name]
+export const text: Reader<string> = (value) => {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-export function choiceIn<Word extends string>(
-  search: Search,
+export function oneOf<const Word extends string>(words: readonly Word[]): Reader<Word> {
+  return (value) => words.find((word) => word === value)
+}
+
+export const flag: Reader<true> = (value) => (value === true ? true : undefined)
+
+/** A UTC day such as 2026-11-23. */
+export const day: Reader<string> = (value) => {
+  const given = text(value)
+  return given !== undefined && /^\d{4}-\d\d-\d\d$/.test(given) ? given : undefined
+}
+
+type Readers = Readonly<Record<string, Reader<unknown>>>
+
+/** The state of a page whose address has these fields. */
+type StateOf<Fields extends Readers> = {
+  readonly [Name in keyof Fields]?: NonNullable<ReturnType<Fields[Name]>>
+}
+
+/** The state that a reader made by `addressOf` reads. */
+export type AddressOf<Read extends (search: Record<string, unknown>) => unknown> = ReturnType<Read>
+
+/** Returns the reader of an address. Fields without a value are absent, so that the address stays short. */
+export function addressOf<Fields extends Readers>(
+  fields: Fields,
+): (search: Record<string, unknown>) => StateOf<Fields> {
+  return (search) =>
+    compact(
+      Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, read(search[name])])),
+    ) as StateOf<Fields>
+}
+
+export function textIn(search: Readonly<Record<string, unknown>>, name: string) {
+  return text(search[name])
+}
+
+export function choiceIn<const Word extends string>(
+  search: Readonly<Record<string, unknown>>,
   name: string,
   words: readonly Word[],
 ): Word | undefined {
-  return words.find((word) => word === search[name])
+  return oneOf(words)(search[name])
 }
 
 /** Without its undefined fields, so that the address stays short. */

@@ -1,5 +1,5 @@
 /** The names of accounts, models and channels, to choose from. */
-import { queryOptions } from '@tanstack/react-query'
+import type { NamesQuery } from '../ui/list/define.ts'
 import { api, bodyOf } from './client.ts'
 import { readAll } from './list.ts'
 
@@ -7,7 +7,7 @@ const limit = 1_000
 /** More than any catalogue has; a list of this length ends. */
 const countMax = 10_000
 
-export const modelNamesQuery = queryOptions({
+export const modelNamesQuery: NamesQuery = {
   queryKey: ['models', 'names'],
   staleTime: 60_000,
   async queryFn(): Promise<readonly string[]> {
@@ -17,9 +17,9 @@ export const modelNamesQuery = queryOptions({
     )
     return models.map(({ id }) => id)
   },
-})
+}
 
-export const channelNamesQuery = queryOptions({
+export const channelNamesQuery: NamesQuery = {
   queryKey: ['catalogue', 'channel names'],
   staleTime: 60_000,
   async queryFn(): Promise<readonly string[]> {
@@ -30,13 +30,13 @@ export const channelNamesQuery = queryOptions({
     )
     return channels.map(({ name }) => name)
   },
-})
+}
 
 const suggestedMax = 12
 
 /** Accounts are many: only those whose name has this part. */
-export function accountNamesQuery(part: string) {
-  return queryOptions({
+export function accountNamesQuery(part: string): NamesQuery {
+  return {
     queryKey: ['accounts', 'names', part],
     staleTime: 60_000,
     async queryFn(): Promise<readonly string[]> {
@@ -44,5 +44,5 @@ export function accountNamesQuery(part: string) {
       const { items } = await bodyOf(api.GET('/admin/v1/accounts', { params: { query } }))
       return items.map(({ name }) => name)
     },
-  })
+  }
 }

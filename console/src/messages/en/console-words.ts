@@ -6,6 +6,7 @@ import { channels } from './channels.ts'
 import { entries } from './entries.ts'
 import { keys } from './keys.ts'
 import { margin } from './margin.ts'
+import { list } from './list.ts'
 import { models } from './models.ts'
 import { money } from './money.ts'
 import { overview } from './overview.ts'
@@ -25,6 +26,7 @@ export const words = {
   entries,
   keys,
   margin,
+  list,
   models,
   money,
   overview,

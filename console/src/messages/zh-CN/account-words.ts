@@ -1,11 +1,13 @@
 /** The words of the account page: those of its rooms and none of the operators. */
 import { account } from './account.ts'
+import { list } from './list.ts'
 import { money } from './money.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
 
 export const words = {
   account,
+  list,
   money,
   time,
   ui,

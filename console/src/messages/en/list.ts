@@ -1,0 +1,21 @@
+/** Words of all lists. */
+export const list = {
+  any: 'any',
+  clearAll: 'Clear all',
+  close: 'Close',
+  columns: 'Columns',
+  denseRows: 'Lower rows',
+  exportCsv: 'Export CSV',
+  removeFilter: 'Remove the filter {label}',
+  roomyRows: 'Higher rows',
+  rows: '{count, plural, one {# row} other {# rows}}',
+  select: 'Select {name}',
+  selectAll: 'Select all',
+  selected: '{count, number} selected',
+  selection: 'Selected rows',
+  selectNone: 'Select none',
+  showMore: 'Show more',
+  shown: '{count, plural, one {# row} other {# rows}} shown',
+  shownOf: '{shown, number} of {count, number} rows',
+  usualColumns: 'Usual columns',
+} as const

@@ -1,0 +1,23 @@
+import type { list as english } from '../en/list.ts'
+import type { Translation } from '../translation.ts'
+
+export const list = {
+  any: '不限',
+  clearAll: '全部清除',
+  close: '关闭',
+  columns: '列',
+  denseRows: '紧凑行高',
+  exportCsv: '导出 CSV',
+  removeFilter: '移除筛选条件：{label}',
+  roomyRows: '宽松行高',
+  rows: '{count, plural, other {共 # 行}}',
+  select: '选择 {name}',
+  selectAll: '全选',
+  selected: '已选择 {count, number} 项',
+  selection: '已选择的行',
+  selectNone: '取消选择',
+  showMore: '显示更多',
+  shown: '{count, plural, other {已显示 # 行}}',
+  shownOf: '已显示 {shown, number} 行，共 {count, number} 行',
+  usualColumns: '默认列',
+} as const satisfies Translation<typeof english>

@@ -1,0 +1,240 @@
+/**
+ * A list in a card: its state while it is read, the table with more pages below it, the rows that a person
+ * has chosen, and the sheet of the row that is open. The keys j, k, Enter and Escape work in it.
+ */
+import type { RowData } from '@tanstack/react-table'
+import { Download } from 'lucide-react'
+import { useRef, useState, type ReactNode } from 'react'
+import { t } from '../../messages/t.ts'
+import { Button, buttonClass } from '../button.tsx'
+import { Card } from '../card.tsx'
+import { Failure, Loading } from '../states.tsx'
+import { ColumnsMenu, DensitySwitch } from './columns-menu.tsx'
+import type { ListDefinition, Sort } from './define.ts'
+import { Grid, isShown, type Selection } from './grid.tsx'
+import { useRowKeys } from './keyboard.ts'
+import { useColumnChoice } from './remembered.ts'
+import { RowFacts, Sheet, SheetHead } from './sheet.tsx'
+import './list.css'
+
+export interface Bulk<Row extends RowData> {
+  readonly mayChoose: (row: Row) => boolean
+  /** Buttons for the chosen rows; `forget` ends the choice. */
+  readonly actions: (chosen: readonly Row[], forget: () => void) => ReactNode
+}
+
+export interface ListProps<Row extends RowData, Name extends string> {
+  readonly of: ListDefinition<Row, Name>
+  /** As `useList` returns it, or rows that are all in the browser. */
+  readonly list: {
+    readonly rows: readonly Row[] | undefined
+    readonly error?: unknown
+    readonly retry?: () => void
+    readonly more?: {
+      readonly hasMore: boolean
+      readonly isBusy: boolean
+      readonly onMore: () => void
+    }
+  }
+  /** How many rows there are, where that is known. */
+  readonly count?: number | undefined
+  readonly isFiltered?: boolean
+  readonly sort?: Sort | undefined
+  readonly onSort?: (sort: Sort) => void
+  /** The row in the sheet, where the address keeps it. */
+  readonly open?: string | undefined
+  readonly onOpen?: (id: string | undefined) => void
+  readonly bulk?: Bulk<Row> | undefined
+  readonly total?: Row | undefined
+  readonly title?: ReactNode
+  readonly hint?: ReactNode
+  readonly actions?: ReactNode
+  /** Address of all rows of the filter as a file. */
+  readonly csv?: string | undefined
+  /** Above the table. */
+  readonly children?: ReactNode
+}
+
+export function List<Row extends RowData, Name extends string>(props: ListProps<Row, Name>) {
+  const { of, title, hint, actions, csv, children, list } = props
+  const [choice, setChoice] = useColumnChoice(of.name)
+  const hasRows = list.rows !== undefined && list.rows.length > 0
+  return (
+    <Card
+      isFlush
+      title={title ?? <ListCount {...props} />}
+      hint={hint}
+      actions={
+        <>
+          {actions}
+          {csv !== undefined && hasRows && (
+            <a className={buttonClass()} href={csv} download>
+              <Download aria-hidden /> {t('list.exportCsv')}
+            </a>
+          )}
+          <span className="list-look">
+            <ColumnsMenu
+              columns={of.columns.slice(1)}
+              isShown={(column) => isShown(column, choice)}
+              onChoose={(id, shown) => setChoice({ ...choice, [id]: shown })}
+              onReset={() => setChoice({})}
+            />
+            <DensitySwitch />
+          </span>
+        </>
+      }
+    >
+      {children}
+      <ListBody {...props} />
+    </Card>
+  )
+}
+
+/** "12,345 rows" where the number of all is known, else how many are shown. */
+function ListCount<Row extends RowData, Name extends string>({
+  list,
+  count,
+}: ListProps<Row, Name>) {
+  if (list.rows === undefined) return null
+  const shown = list.rows.length
+  const isAll = list.more?.hasMore !== true
+  const known = count ?? (isAll ? shown : undefined)
+  return (
+    <span className="list-count" role="status">
+      {known === undefined
+        ? t('list.shown', { count: shown })
+        : known > shown
+          ? t('list.shownOf', { count: known, shown })
+          : t('list.rows', { count: known })}
+    </span>
+  )
+}
+
+function ListBody<Row extends RowData, Name extends string>(props: ListProps<Row, Name>) {
+  const { of, list, isFiltered = false } = props
+  const { rows, error = null, retry } = list
+  if (rows === undefined)
+    return error === null ? (
+      <Loading rows={6} />
+    ) : (
+      <Failure error={error} {...(retry !== undefined && { onRetry: retry })} />
+    )
+  if (rows.length === 0) return isFiltered ? (of.emptyFiltered ?? of.empty) : of.empty
+  return <FullList {...props} rows={rows} />
+}
+
+interface FullProps<Row extends RowData, Name extends string> extends ListProps<Row, Name> {
+  readonly rows: readonly Row[]
+}
+
+function FullList<Row extends RowData, Name extends string>(props: FullProps<Row, Name>) {
+  const { of, rows, list, sort, onSort, bulk, total } = props
+  const [choice] = useColumnChoice(of.name)
+  const [selection, setSelection] = useState<Selection>({})
+  const { body, current, open, openRow, close } = useRows(props)
+  const chosen = rows.filter((row) => selection[of.rowKey(row)] === true && bulk?.mayChoose(row))
+  const { more } = list
+  return (
+    <div ref={body}>
+      {bulk !== undefined && chosen.length > 0 && (
+        <div className="list-chosen" role="group" aria-label={t('list.selection')}>
+          <span role="status">{t('list.selected', { count: chosen.length })}</span>
+          {bulk.actions(chosen, () => setSelection({}))}
+          <Button look="quiet" onClick={() => setSelection({})}>
+            {t('list.selectNone')}
+          </Button>
+        </div>
+      )}
+      <Grid
+        of={of}
+        rows={rows}
+        choice={choice}
+        sort={sort}
+        onSort={onSort}
+        selection={selection}
+        onSelect={setSelection}
+        mayChoose={rows.some((row) => bulk?.mayChoose(row)) ? bulk?.mayChoose : undefined}
+        current={current}
+        open={open}
+        onOpen={openRow}
+        total={total}
+      />
+      {more?.hasMore === true && (
+        <div className="table-foot">
+          <Button isBusy={more.isBusy} onClick={more.onMore}>
+            {t('list.showMore')}
+          </Button>
+        </div>
+      )}
+      {open !== undefined && <OpenRow of={of} rows={rows} id={open} onClose={close} />}
+    </div>
+  )
+}
+
+/** Which row the keyboard is at, and which one is open. */
+function useRows<Row extends RowData, Name extends string>(props: FullProps<Row, Name>) {
+  const { of, rows, list, open: given, onOpen } = props
+  const body = useRef<HTMLDivElement>(null)
+  const [kept, setKept] = useState<string>()
+  const [current, setCurrent] = useState<string>()
+  const open = onOpen === undefined ? kept : given
+  const setOpen = onOpen ?? setKept
+  const elementOf = (id: string): HTMLElement | null | undefined =>
+    body.current?.querySelector<HTMLElement>(`tr[data-row="${CSS.escape(id)}"]`)
+  const openRow = (id: string, row: HTMLElement | null | undefined): void => {
+    setCurrent(id)
+    const link = of.Sheet === undefined ? row?.querySelector('a') : undefined
+    if (link !== null && link !== undefined) link.click()
+    else if (of.Sheet !== undefined || hasHiddenCells(row)) setOpen(id)
+  }
+  useRowKeys({
+    onMove(step) {
+      const at = rows.findIndex((row) => of.rowKey(row) === (open ?? current))
+      const next = rows[Math.max(at + step, 0)]
+      if (next === undefined) return list.more?.onMore()
+      const id = of.rowKey(next)
+      setCurrent(id)
+      if (open !== undefined) setOpen(id)
+      const row = elementOf(id)
+      if (open === undefined) row?.focus({ preventScroll: true })
+      row?.scrollIntoView({ block: 'nearest' })
+    },
+    onOpen() {
+      if (current !== undefined && open === undefined) openRow(current, elementOf(current))
+    },
+  })
+  return { body, current: open ?? current, open, openRow, close: () => setOpen(undefined) }
+}
+
+function hasHiddenCells(row: HTMLElement | null | undefined): boolean {
+  const cells = row?.querySelectorAll('td') ?? []
+  return [...cells].some((cell) => cell.offsetParent === null)
+}
+
+interface OpenRowProps<Row extends RowData, Name extends string> {
+  readonly of: ListDefinition<Row, Name>
+  readonly rows: readonly Row[]
+  readonly id: string
+  readonly onClose: () => void
+}
+
+function OpenRow<Row extends RowData, Name extends string>({
+  of,
+  rows,
+  id,
+  onClose,
+}: OpenRowProps<Row, Name>) {
+  const row = rows.find((one) => of.rowKey(one) === id)
+  if (of.Sheet === undefined && row === undefined) return null
+  return (
+    <Sheet onClose={onClose}>
+      {of.Sheet !== undefined && <of.Sheet id={id} row={row} onClose={onClose} />}
+      {of.Sheet === undefined && row !== undefined && (
+        <>
+          <SheetHead title={of.rowName?.(row) ?? of.caption} />
+          <RowFacts row={row} columns={of.columns} />
+        </>
+      )}
+    </Sheet>
+  )
+}
