@@ -1,33 +1,20 @@
 /** The state of the list of keys in its address. No secret is in it: a head is seven characters at most. */
-import { choiceIn, compact, textIn } from '../../search.ts'
+import { addressOf, oneOf, text, type AddressOf } from '../../search.ts'
+import { listFields } from '../../ui/list/address.ts'
 
-const kindWords = ['client', 'reader', 'admin'] as const
-const stateWords = ['active', 'expired', 'revoked'] as const
-const sortWords = ['created', 'last_used', 'spend'] as const
+export const kinds = ['client', 'reader', 'admin'] as const
+export const states = ['active', 'expired', 'revoked'] as const
 
-export interface ListSearch {
+export const readSearch = addressOf({
+  ...listFields(['created', 'last_used', 'spend']),
   /** How a secret begins; else a part of a name. */
-  readonly q?: string
+  q: text,
   /** Id of one key, which is shown alone. */
-  readonly key?: string
+  key: text,
   /** Name or id. */
-  readonly account?: string
-  readonly kind?: (typeof kindWords)[number]
-  readonly state?: (typeof stateWords)[number]
-  readonly sort?: (typeof sortWords)[number]
-  readonly order?: 'asc' | 'desc'
-}
+  account: text,
+  kind: oneOf(kinds),
+  state: oneOf(states),
+})
 
-export function readSearch(search: Record<string, unknown>): ListSearch {
-  return compact({
-    q: textIn(search, 'q'),
-    key: textIn(search, 'key'),
-    account: textIn(search, 'account'),
-    kind: choiceIn(search, 'kind', kindWords),
-    state: choiceIn(search, 'state', stateWords),
-    sort: choiceIn(search, 'sort', sortWords),
-    order: choiceIn(search, 'order', ['asc', 'desc']),
-  })
-}
-
-export type SearchChanges = { readonly [Name in keyof ListSearch]?: string | undefined }
+export type ListSearch = AddressOf<typeof readSearch>

@@ -5,25 +5,31 @@ import type { ListSearch } from './address.ts'
 
 const pageSize = 50
 
-export function readKeys({ q, ...filter }: ListSearch) {
+type KeyQuery = Omit<ListSearch, 'open' | 'q'>
+
+function queryOf({ open: _open, q, ...filter }: ListSearch): KeyQuery & Record<string, unknown> {
   const start = readSecret(q ?? '')
-  const query = {
+  return {
     ...filter,
     ...(start?.kind === 'head' && { head: start.head }),
     ...(q !== undefined && start === undefined && { name_contains: q }),
-    limit: pageSize,
   }
+}
+
+export function readKeys(search: ListSearch) {
+  const query = { ...queryOf(search), limit: pageSize }
   return (cursor: { cursor?: string }) =>
     bodyOf(api.GET('/admin/v1/keys', { params: { query: { ...query, ...cursor } } }))
 }
 
-export type Key = Awaited<ReturnType<ReturnType<typeof readKeys>>>['items'][number]
-
-export const kindNames: Readonly<Record<Key['kind'], string>> = {
-  client: 'key',
-  reader: 'read-only token',
-  admin: 'admin token',
+/** All keys of the filter as a file. */
+export function csvAddress(search: ListSearch): string {
+  const query = new URLSearchParams({ format: 'csv' })
+  for (const [name, value] of Object.entries(queryOf(search))) query.set(name, String(value))
+  return `/admin/v1/keys?${query.toString()}`
 }
+
+export type Key = Awaited<ReturnType<ReturnType<typeof readKeys>>>['items'][number]
 
 /** What people call it. */
 export function nameOf({ name, head }: Pick<Key, 'name' | 'head'>): string {

@@ -1,11 +1,43 @@
 /** Revokes one key or several, after one question that says what stops. */
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { sessionQuery } from '../../api/session.ts'
+import { useState } from 'react'
+import { sessionQuery, useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
+import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Age, Usd } from '../../ui/values.tsx'
-import { kindNames, nameOf, revokeKey, type Key } from './queries.ts'
+import { nameOf, revokeKey, type Key } from './queries.ts'
+
+/** Returns which keys this person can still revoke. */
+export function useMayRevoke(): (key: Key) => boolean {
+  const isOperator = useMay('operator')
+  const isOwner = useMay('owner')
+  return ({ kind, state }) => state !== 'revoked' && (kind === 'admin' ? isOwner : isOperator)
+}
+
+/** Nothing where this person cannot revoke the key. */
+export function RevokeButton({ of: key }: { of: Key }) {
+  const [isAsked, setIsAsked] = useState(false)
+  const mayRevoke = useMayRevoke()
+  if (!mayRevoke(key)) return null
+  return (
+    <>
+      <Button
+        aria-label={t('keys.revokeOne', { name: nameOf(key) })}
+        onClick={() => setIsAsked(true)}
+      >
+        {t('keys.revoke')}
+      </Button>
+      <RevokeQuestion
+        keys={isAsked ? [key] : []}
+        onClose={() => setIsAsked(false)}
+        onDone={() => setIsAsked(false)}
+      />
+    </>
+  )
+}
 
 interface RevokeProps {
   /** Empty = no question. */
@@ -17,18 +49,19 @@ interface RevokeProps {
 
 export function RevokeQuestion({ keys, onClose, onDone }: RevokeProps) {
   const client = useQueryClient()
+  const { data: session } = useSuspenseQuery(sessionQuery)
   const revoking = useMutation({
     mutationFn: () => revokeAll(keys),
     onSettled: () => void client.invalidateQueries({ queryKey: ['keys'] }),
     onSuccess() {
-      announce(`${countOf(keys)} revoked.`)
+      announce(t('keys.revoked', { keys: countOf(keys) }))
       onDone()
     },
   })
   return (
     <Confirm
-      title={`Revoke ${countOf(keys)}?`}
-      action="Revoke"
+      title={t('keys.revokeQuestion', { keys: countOf(keys) })}
+      action={t('keys.revoke')}
       isOpen={keys.length > 0}
       isBusy={revoking.isPending}
       error={revoking.error}
@@ -38,15 +71,17 @@ export function RevokeQuestion({ keys, onClose, onDone }: RevokeProps) {
         onClose()
       }}
     >
-      <p>
-        The next request with {keys.length === 1 ? 'it' : 'one of them'} is refused, within a second
-        on every gateway. Requests that run now are finished. This cannot be undone.
-      </p>
-      <OwnToken keys={keys} />
-      <ul className="keys-stopping" aria-label="What stops">
+      <p>{t('keys.revokeMeans', { count: keys.length })}</p>
+      {keys.some(({ id }) => id === session?.token_id) && (
+        <Notice tone="warn">{t('keys.ownSessionEnds')}</Notice>
+      )}
+      <ul className="keys-stopping" aria-label={t('keys.whatStops')}>
         {keys.map((key) => (
           <li key={key.id}>
-            <Stopping of={key} />
+            <strong className="break">{nameOf(key)}</strong> <code>{key.head}</code>
+            <div className="soft">
+              <Use of={key} />
+            </div>
           </li>
         ))}
       </ul>
@@ -54,35 +89,21 @@ export function RevokeQuestion({ keys, onClose, onDone }: RevokeProps) {
   )
 }
 
-/** What a key does now, and what ends with it. */
-function Stopping({ of: key }: { of: Key }) {
-  const { kind, head, account_name: account, last_used_at: usedAt, used } = key
+/** What a key does now. */
+function Use({ of: { kind, account_name: account, last_used_at: usedAt, used } }: { of: Key }) {
+  const whose =
+    account === null ? t(`keys.kindNames.${kind}`) : t(`keys.kindOf.${kind}`, { account })
+  const today =
+    kind === 'client' && t.rich('keys.usedToday', { amount: () => <Usd value={used.day_usd} /> })
   return (
     <>
-      <strong className="break">{nameOf(key)}</strong> <code>{head}</code>
-      <div className="soft">
-        {account === null ? kindNames[kind] : `${kindNames[kind]} of ${account}`}
-        {usedAt === null ? (
-          ', never used'
-        ) : (
-          <>
-            , last used <Age at={usedAt} />
-          </>
-        )}
-        {kind === 'client' && (
-          <>
-            , <Usd value={used.day_usd} /> today
-          </>
-        )}
-      </div>
+      {whose},{' '}
+      {usedAt === null
+        ? t('keys.neverUsed')
+        : t.rich('keys.usedAt', { age: () => <Age at={usedAt} /> })}
+      {today}
     </>
   )
-}
-
-function OwnToken({ keys }: { keys: readonly Key[] }) {
-  const { data: session } = useSuspenseQuery(sessionQuery)
-  if (!keys.some(({ id }) => id === session?.token_id)) return null
-  return <Notice tone="warn">Your own session ends: it has the rights of one of them.</Notice>
 }
 
 /** One after the other: the first failure ends the work, and the list then shows the rest. */
@@ -92,5 +113,7 @@ async function revokeAll(keys: readonly Key[]): Promise<void> {
 
 function countOf(keys: readonly Key[]): string {
   const [only] = keys
-  return keys.length === 1 && only !== undefined ? nameOf(only) : `${keys.length} keys`
+  return keys.length === 1 && only !== undefined
+    ? nameOf(only)
+    : t('keys.count', { count: keys.length })
 }

@@ -1,43 +1,35 @@
 /** The state of the list of requests in its address. */
-import { choiceIn, compact, textIn } from '../../search.ts'
+import { addressOf, oneOf, text, type AddressOf } from '../../search.ts'
 
 /** Periods that end now, and the day before in the reader's zone. */
 const lastWords = ['15m', '1h', '24h', 'yesterday', '7d'] as const
 export type LastWord = (typeof lastWords)[number]
 
-export interface ListSearch {
-  readonly account?: string
-  readonly key?: string
-  readonly model?: string
-  readonly channel?: string
+export const readListSearch = addressOf({
+  open: text,
+  account: text,
+  key: text,
+  model: text,
+  channel: text,
   /** Such as 402, or 4xx. */
-  readonly status?: string
-  readonly code?: string
-  readonly last?: LastWord
+  status: text,
+  code: text,
+  last: oneOf(lastWords),
   /** Moments, UTC. */
-  readonly from?: string
-  readonly to?: string
-}
+  from: text,
+  to: text,
+})
 
-export function readListSearch(search: Record<string, unknown>): ListSearch {
-  const last = choiceIn(search, 'last', lastWords)
-  return compact({
-    account: textIn(search, 'account'),
-    key: textIn(search, 'key'),
-    model: textIn(search, 'model'),
-    channel: textIn(search, 'channel'),
-    status: textIn(search, 'status'),
-    code: textIn(search, 'code'),
-    last,
-    from: last === undefined ? textIn(search, 'from') : undefined,
-    to: last === undefined ? textIn(search, 'to') : undefined,
-  })
-}
+export type ListSearch = AddressOf<typeof readListSearch>
 
-/** Undefined takes a filter away. */
-export type SearchChanges = { readonly [Name in keyof ListSearch]?: ListSearch[Name] | undefined }
+/** What chooses the rows. */
+export type RequestFilter = Omit<ListSearch, 'open'>
+
+export function filterOf({ open: _open, ...filter }: ListSearch): RequestFilter {
+  return filter
+}
 
 /** Without a period the list follows the requests as they end. */
-export function isLive({ last, from, to }: ListSearch): boolean {
+export function isLive({ last, from, to }: RequestFilter): boolean {
   return last === undefined && from === undefined && to === undefined
 }

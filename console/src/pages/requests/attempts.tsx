@@ -1,12 +1,12 @@
 /** The attempts of a request on one time line: waiting for the first event, then the answer. */
 import { Link } from '@tanstack/react-router'
+import { t } from '../../messages/t.ts'
 import { Badge, Card, type Tone } from '../../ui/card.tsx'
 import { formatDuration } from '../../ui/format.ts'
 import { Prose } from '../../ui/prose.tsx'
 import { Duration } from '../../ui/values.tsx'
 import { VendorErrorWords } from '../../ui/vendor-error.tsx'
-import type { RequestInFull } from './queries.ts'
-import { attemptName, durationMsOf } from './words.ts'
+import { durationMsOf, type RequestInFull } from './queries.ts'
 
 type Attempt = RequestInFull['attempts'][number]
 
@@ -14,51 +14,49 @@ export function Attempts({ request }: { request: RequestInFull }) {
   const { attempts } = request
   if (attempts.length === 0)
     return (
-      <Card title="Attempts">
+      <Card title={t('requests.attempts')}>
         <p className="soft">
-          {request.outcome === 'not_admitted'
-            ? 'The gateway sent nothing to a vendor.'
-            : 'The record has no attempts.'}
+          {t(request.outcome === 'not_admitted' ? 'requests.sentNothing' : 'requests.noAttempts')}
         </p>
       </Card>
     )
-  const endMs = Math.max(
-    durationMsOf(request),
-    ...attempts.map((attempt) => attempt.started_ms + attempt.duration_ms),
-    1,
-  )
+  const ends = attempts.map((attempt) => attempt.started_ms + attempt.duration_ms)
+  const endMs = Math.max(durationMsOf(request), ...ends, 1)
   return (
-    <Card title="Attempts" hint="From the start of the request">
+    <Card title={t('requests.attempts')} hint={t('requests.fromStart')}>
       <ol className="attempts">
         {attempts.map((attempt, index) => (
           <AttemptRow key={index} attempt={attempt} endMs={endMs} request={request} />
         ))}
       </ol>
-      <Axis endMs={endMs} />
+      <div className="attempts-axis" aria-hidden>
+        {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+          <span key={share}>{formatDuration(endMs * share)}</span>
+        ))}
+      </div>
       <ul className="attempts-legend">
-        <li>
-          <span className="attempts-swatch attempts-wait" /> waiting for the first event
-        </li>
-        <li>
-          <span className="attempts-swatch attempts-answer" /> the answer
-        </li>
-        <li>
-          <span className="attempts-swatch attempts-failed" /> failed
-        </li>
+        {(['wait', 'answer', 'failed'] as const).map((kind) => (
+          <li key={kind}>
+            <span className={`attempts-swatch attempts-${kind}`} /> {t(`requests.bars.${kind}`)}
+          </li>
+        ))}
       </ul>
     </Card>
   )
 }
 
-const blameWords = {
-  channel: ["the channel's fault", 'bad'],
-  client: ["the client's fault", 'warn'],
-  none: ['no fault', 'neutral'],
-} as const satisfies Record<string, readonly [string, Tone]>
+const blameTones: Readonly<Record<NonNullable<Attempt['blame']>, Tone>> = {
+  channel: 'bad',
+  client: 'warn',
+  none: 'neutral',
+}
 
-const nextWords = {
-  retry: 'Then the same channel again.',
-  failover: 'Then another channel.',
+/** Classes of attempts whose word says little by itself. */
+const namedClasses = ['client', 'config', 'hard', 'lone_500'] as const
+
+function attemptName(name: string): string {
+  const known = namedClasses.find((one) => one === name)
+  return known === undefined ? name.replaceAll('_', ' ') : t(`requests.attemptNames.${known}`)
 }
 
 interface RowProps {
@@ -78,24 +76,24 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
           {channel}
         </Link>
         <Badge tone={hasAnswered ? 'good' : first === null ? 'bad' : 'neutral'}>
-          {status === null ? 'no status' : `status ${status}`}
+          {status === null
+            ? t('requests.noStatus')
+            : t('requests.hasStatus', { status: String(status) })}
         </Badge>
         <Badge>{attemptName(name)}</Badge>
-        {blame !== null && <Badge tone={blameWords[blame][1]}>{blameWords[blame][0]}</Badge>}
+        {blame !== null && <Badge tone={blameTones[blame]}>{t(`requests.blames.${blame}`)}</Badge>}
       </div>
       <p>
-        <Prose text={meaning} /> {next !== null && nextWords[next]}
+        <Prose text={meaning} /> {next !== null && t(`requests.next.${next}`)}
       </p>
       <AttemptBar attempt={attempt} endMs={endMs} />
       <p className="soft attempts-times">
-        Started after <Duration ms={attempt.started_ms} />
-        {first !== null && (
-          <>
-            , first event after <Duration ms={first} />
-          </>
-        )}
-        , took <Duration ms={attempt.duration_ms} />
-        {dropped.length > 0 && `. Betas left out: ${dropped.join(', ')}`}
+        {t.rich(first === null ? 'requests.attemptTimes' : 'requests.attemptTimesFirst', {
+          start: () => <Duration ms={attempt.started_ms} />,
+          first: () => <Duration ms={first} />,
+          duration: () => <Duration ms={attempt.duration_ms} />,
+        })}
+        {dropped.length > 0 && ` ${t('requests.droppedBetas', { betas: dropped.join(', ') })}`}
       </p>
       {error !== null && (
         <p className="soft attempts-times">
@@ -124,18 +122,6 @@ function AttemptBar({ attempt, endMs }: Omit<RowProps, 'request'>) {
           style={{ left: part(startMs + waitMs), width: part(duration - waitMs) }}
         />
       )}
-    </div>
-  )
-}
-
-const tickParts = [0, 0.25, 0.5, 0.75, 1]
-
-function Axis({ endMs }: { endMs: number }) {
-  return (
-    <div className="attempts-axis" aria-hidden>
-      {tickParts.map((share) => (
-        <span key={share}>{formatDuration(endMs * share)}</span>
-      ))}
     </div>
   )
 }

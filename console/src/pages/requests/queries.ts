@@ -1,8 +1,8 @@
-/** Reads requests: pages of the list, all that a filter finds, and one in full. */
+/** Reads requests: pages of the list, its histogram, the address of its file, and one request in full. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import type { paths } from '../../api/schema.ts'
-import type { LastWord, ListSearch } from './address.ts'
+import { isLive, type LastWord, type RequestFilter } from './address.ts'
 
 type ListQuery = NonNullable<paths['/admin/v1/requests']['get']['parameters']['query']>
 type Code = NonNullable<ListQuery['code']>
@@ -20,7 +20,12 @@ function isCode(text: string): text is Code {
   return /^[a-z]+\.[a-z_]+$/.test(text)
 }
 
-function periodOf(last: LastWord): { readonly from: string; readonly to?: string } {
+interface Period {
+  readonly from?: string
+  readonly to?: string
+}
+
+function periodOf(last: LastWord): Period {
   const now = new Date()
   if (last !== 'yesterday') return { from: new Date(now.getTime() - lastMs[last]).toISOString() }
   const midnight = (daysAgo: number): string =>
@@ -28,30 +33,32 @@ function periodOf(last: LastWord): { readonly from: string; readonly to?: string
   return { from: midnight(1), to: midnight(0) }
 }
 
-function queryOf({ last, code, ...filter }: ListSearch): ListQuery {
+function queryOf({ last, code, from, to, ...filter }: RequestFilter): ListQuery & Period {
+  const given = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
   return {
     ...filter,
     ...(code !== undefined && isCode(code) && { code }),
-    ...(last !== undefined && periodOf(last)),
+    ...(last === undefined ? given : periodOf(last)),
   }
 }
 
-function readPage(search: ListSearch, cursor: string | undefined, limit = pageSize) {
-  const query = { ...queryOf(search), limit, ...(cursor !== undefined && { cursor }) }
+function readPage(filter: RequestFilter, cursor: string | undefined, limit = pageSize) {
+  const query = { ...queryOf(filter), limit, ...(cursor !== undefined && { cursor }) }
   return bodyOf(api.GET('/admin/v1/requests', { params: { query } }))
 }
 
 export type RequestLine = Awaited<ReturnType<typeof readPage>>['items'][number]
+export type Outcome = RequestLine['outcome']
 
 /**
  * The first word of its key is none of those that live events make stale: the list adds the newest rows by
  * itself, and reading all pages again would move rows under the pointer.
  */
-export function listQuery(search: ListSearch) {
+export function listQuery(filter: RequestFilter) {
   return infiniteQueryOptions({
-    queryKey: ['request-list', search],
+    queryKey: ['request-list', filter],
     initialPageParam: '',
-    queryFn: ({ pageParam }) => readPage(search, pageParam === '' ? undefined : pageParam),
+    queryFn: ({ pageParam }) => readPage(filter, pageParam === '' ? undefined : pageParam),
     getNextPageParam: ({ next_cursor: cursor }) => cursor,
   })
 }
@@ -60,28 +67,44 @@ export function listQuery(search: ListSearch) {
 export const newestMax = 200
 
 /** The requests that a list which follows them adds to its rows. */
-export function newestQuery(search: ListSearch) {
+export function newestQuery(filter: RequestFilter) {
   return queryOptions({
-    queryKey: ['requests', 'newest', search],
-    queryFn: async () => (await readPage(search, undefined, newestMax)).items,
+    queryKey: ['requests', 'newest', filter],
+    queryFn: async () => (await readPage(filter, undefined, newestMax)).items,
   })
 }
 
-const exportPageSize = 1_000
-export const exportRowsMax = 10_000
+const histogramRenewMs = 60_000
+const dayMs = 86_400_000
+const histogramDaysMax = 92
 
-/** The newest rows of a filter, for a file. */
-export async function readForExport(
-  search: ListSearch,
-): Promise<{ rows: readonly RequestLine[]; hasMore: boolean }> {
-  const rows: RequestLine[] = []
-  let cursor: string | undefined
-  do {
-    const page = await readPage(search, cursor, exportPageSize)
-    rows.push(...page.items)
-    cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined && rows.length < exportRowsMax)
-  return { rows, hasMore: cursor !== undefined }
+/** Counts many rows, so events do not renew it. A list without a period has that of the last day. */
+export function histogramQuery(filter: RequestFilter) {
+  return queryOptions({
+    queryKey: ['request-histogram', filter],
+    staleTime: histogramRenewMs / 2,
+    refetchInterval: isLive(filter) ? histogramRenewMs : false,
+    queryFn() {
+      const { from, to, ...query } = queryOf(filter)
+      const toMs = to === undefined ? Date.now() : Date.parse(to)
+      const least = new Date(toMs - histogramDaysMax * dayMs).toISOString()
+      const begin = from !== undefined && from < least ? least : from
+      const period = {
+        ...(begin !== undefined && { from: begin }),
+        ...(to !== undefined && { to }),
+      }
+      return bodyOf(
+        api.GET('/admin/v1/requests/histogram', { params: { query: { ...query, ...period } } }),
+      )
+    },
+  })
+}
+
+/** All requests of a filter as a file. */
+export function csvAddress(filter: RequestFilter): string {
+  const query = new URLSearchParams({ format: 'csv' })
+  for (const [name, value] of Object.entries(queryOf(filter))) query.set(name, String(value))
+  return `/admin/v1/requests?${query.toString()}`
 }
 
 /** Only a refund changes a request after its end. */
@@ -96,3 +119,15 @@ export function requestQuery(request: string) {
 export type RequestInFull = Awaited<
   ReturnType<NonNullable<ReturnType<typeof requestQuery>['queryFn']>>
 >
+
+export function durationMsOf({ started_at: start, ended_at: end }: RequestLine): number {
+  return Math.max(Date.parse(end) - Date.parse(start), 0)
+}
+
+/** Output per second from the first event on; null where it says nothing. */
+export function tokensPerSecond(line: RequestLine): number | null {
+  const { output_tokens: tokens, first_event_ms: firstMs, requests } = line
+  if (firstMs === null || tokens === 0 || requests > 1) return null
+  const ms = durationMsOf(line) - firstMs
+  return ms < 50 ? null : (tokens * 1_000) / ms
+}

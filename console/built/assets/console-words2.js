@@ -1,0 +1,1 @@
+export{words}from"./console-words-zh-CN.js";

@@ -1,0 +1,1 @@
+var e={},t={rows:`{count, plural, one {# row} other {# rows}}`};export{e as money,t as ui};

@@ -1,0 +1,1 @@
+var e={},t={rows:`{count} 行`};export{e as money,t as ui};
