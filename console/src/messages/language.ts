@@ -35,15 +35,14 @@ function readChoice(): string | null {
 }
 
 function findLanguage(): Language {
-  if (typeof document === 'undefined') return 'en' // A test that reads a module outside a browser.
+  if (!('document' in globalThis)) return 'en' // A test that reads a module outside a browser.
   const chosen = readChoice()
   return isLanguage(chosen) ? chosen : preferredLanguage()
 }
 
 export const language: Language = findLanguage()
 
-/** Loads the page again: all that it shows is made in one language. A page with unsaved input asks first. */
-export function chooseLanguage(chosen: Language): void {
+/** Keeps the choice; it is in force from the next load of the page on. */
+export function keepLanguage(chosen: Language): void {
   localStorage.setItem(storageKey, chosen)
-  location.reload()
 }

@@ -1,6 +1,12 @@
 /** What a person chooses for this browser: the theme and the language of the page. */
 import { Languages, Monitor, Moon, Sun } from 'lucide-react'
-import { chooseLanguage, language, languageNames, languages } from '../messages/language.ts'
+import {
+  keepLanguage,
+  language,
+  languageNames,
+  languages,
+  type Language,
+} from '../messages/language.ts'
 import { t } from '../messages/t.ts'
 import { Button, IconButton } from './button.tsx'
 import { Menu } from './menu.tsx'
@@ -27,6 +33,12 @@ export function useThemeItems() {
 }
 
 const otherLanguages = languages.filter((each) => each !== language)
+
+/** Loads the page again: all that it shows is made in one language. A page with unsaved input asks first. */
+function chooseLanguage(chosen: Language): void {
+  keepLanguage(chosen)
+  location.reload()
+}
 
 /** The other languages, for a menu. */
 export function languageItems() {

@@ -1,0 +1,144 @@
+/** The words of both pages: in message files only, in each language, and well-formed. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { createRequire } from 'node:module'
+import * as english from '../../console/src/messages/en/console-words.ts'
+import * as englishAccount from '../../console/src/messages/en/account-words.ts'
+import { languages } from '../../console/src/messages/language.ts'
+import * as chinese from '../../console/src/messages/zh-CN/console-words.ts'
+import * as chineseAccount from '../../console/src/messages/zh-CN/account-words.ts'
+import { findLooseWords } from '../support/console/loose-words.ts'
+
+const consoleFolder = join(import.meta.dirname, '../../console')
+
+/** The parser that formats the messages in the browser. */
+const parser = createRequire(join(consoleFolder, 'package.json'))(
+  '@formatjs/icu-messageformat-parser',
+) as {
+  parse(message: string): readonly Element[]
+  readonly TYPE: Readonly<Record<string, number>>
+}
+
+interface Element {
+  readonly type: number
+  readonly value?: string
+  readonly children?: readonly Element[]
+  readonly options?: Readonly<Record<string, { readonly value: readonly Element[] }>>
+}
+
+type Texts = ReadonlyMap<string, string>
+
+function textsOf(words: object, path = ''): Texts {
+  return new Map(
+    Object.entries(words).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'string'
+        ? [[path + name, value]]
+        : [...textsOf(value as object, `${path}${name}.`)],
+    ),
+  )
+}
+
+const pages = [
+  ['console', english.words, chinese.words],
+  ['account page', englishAccount.words, chineseAccount.words],
+] as const
+
+/** Names of arguments and tags, each with its kind; forms of a plural differ by language. */
+function placesOf(elements: readonly Element[]): readonly string[] {
+  return elements
+    .flatMap((element): readonly string[] => {
+      const { type, value = '', children = [], options = {} } = element
+      if (type === parser.TYPE['literal'] || type === parser.TYPE['pound']) return []
+      // A language without plurals may name the number alone.
+      const kind =
+        type === parser.TYPE['tag'] ? '<>' : type === parser.TYPE['select'] ? 'select' : ''
+      return [
+        value + kind,
+        ...placesOf(children),
+        ...Object.values(options).flatMap((option) => placesOf(option.value)),
+      ]
+    })
+    .toSorted()
+}
+
+function distinct(message: string): readonly string[] {
+  return [...new Set(placesOf(parser.parse(message)))]
+}
+
+describe('the words', () => {
+  test('are in as many languages as a person can choose', () => {
+    assert.deepEqual(
+      readdirSync(join(consoleFolder, 'src/messages'))
+        .filter((name) => !name.endsWith('.ts'))
+        .toSorted(),
+      [...languages].toSorted(),
+    )
+  })
+
+  for (const [page, one, other] of pages) {
+    test(`of the ${page} have the same keys in both languages`, () => {
+      assert.deepEqual([...textsOf(other).keys()].toSorted(), [...textsOf(one).keys()].toSorted())
+    })
+
+    test(`of the ${page} are messages with the same arguments in both languages`, () => {
+      const others = textsOf(other)
+      for (const [key, text] of textsOf(one))
+        assert.deepEqual(distinct(others.get(key) ?? ''), distinct(text), key)
+    })
+
+    test(`of the ${page} are Chinese in Chinese, but for names and forms`, () => {
+      const left = [...textsOf(other)].filter(
+        ([, text]) => /\p{Ll}{3}/u.test(text) && !/\p{Script=Han}/u.test(text),
+      )
+      const same = left.filter(
+        ([key, text]) => textsOf(one).get(key) === text && /\p{L}+ \p{L}+/u.test(text),
+      )
+      assert.deepEqual(same, [])
+    })
+  }
+
+  test('are nowhere but in message files', () => {
+    const sources = readdirSync(join(consoleFolder, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name) && !/^(?:messages\/|api\/schema\.ts)/.test(name))
+      .toSorted()
+    assert.ok(sources.length > 50)
+    const loose = sources.flatMap((name) =>
+      findLooseWords(`console/src/${name}`, readFileSync(join(consoleFolder, 'src', name), 'utf8')),
+    )
+    assert.deepEqual(
+      loose.map(({ path, line, text }) => `${path}:${line} ${text}`),
+      [],
+    )
+  })
+})
+
+describe('the search for words outside of message files', () => {
+  const textsIn = (source: string): readonly string[] =>
+    findLooseWords('page.tsx', source).map(({ text }) => text)
+
+  test('finds what people read', () => {
+    assert.deepEqual(textsIn('const a = <p>Some text {b ? "one" : `two ${c}`}</p>'), [
+      'Some text',
+      'one',
+      'two',
+    ])
+    assert.deepEqual(textsIn('const a = <Card title="requests" hint={isOn ? "on" : "off"} />'), [
+      'requests',
+      'on',
+      'off',
+    ])
+    assert.deepEqual(textsIn('announce(`Channel ${name} is on.`)'), ['Channel'])
+    assert.deepEqual(textsIn('const a = { label: "name", value: "name" }'), ['name'])
+  })
+
+  test('leaves out what the program reads', () => {
+    assert.deepEqual(
+      textsIn(
+        'import x from "./Some file"; const a = <p className="Some row" id="it">{t("a.b")}, {f("x y")}</p>; type A = "On"; throw new Error("No root.")',
+      ),
+      [],
+    )
+  })
+})
