@@ -5,13 +5,62 @@
  * a running admin listener.
  */
 import react from '@vitejs/plugin-react'
+import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
 const admin = process.env['TURNPIKE_ADMIN'] ?? 'http://127.0.0.1:8081'
 const gateway = process.env['TURNPIKE_GATEWAY'] ?? 'http://127.0.0.1:8080'
 
-function wordsOf(language: string, rooms: string): RegExp {
-  return new RegExp(`[\\\\/]messages[\\\\/]${language}[\\\\/](${rooms})\\.ts$`)
+interface Graph {
+  getModuleInfo(id: string): {
+    readonly importedIds: readonly string[]
+  } | null
+}
+
+/** Returns these modules and all that they load before they run. */
+function loadedWith(starts: readonly string[], graph: Graph): ReadonlySet<string> {
+  const found = new Set<string>()
+  const waiting = [...starts]
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (found.has(id)) continue
+    found.add(id)
+    waiting.push(...(graph.getModuleInfo(id)?.importedIds ?? []))
+  }
+  return found
+}
+
+const source = (path: string): string => join(import.meta.dirname, 'src', path)
+/** Each begins a script with its own name. */
+const starts = {
+  first: [source('main.tsx'), source('console-app.tsx')],
+  account: [source('account/main.tsx'), source('account/account-app.tsx')],
+  pages: [source('pages/later.ts')],
+}
+let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefined
+
+/**
+ * Names the script that a module is in. The console's first screen is `console` with `shared`, which the account
+ * page has too and which has nothing of the operators' side. All other pages are `pages`, one script that
+ * loads a moment later; `common` is what the account page has of it. Words of both pages are `words`.
+ */
+function scriptOf(id: string, graph: Graph): string | null {
+  if (languageOf(id) !== undefined)
+    return /[\\/](money|time|ui)\.ts$/.test(id) ? `words-${languageOf(id)}` : null
+  parts ??= {
+    first: loadedWith(starts.first, graph),
+    account: loadedWith(starts.account, graph),
+    pages: loadedWith(starts.pages, graph),
+  }
+  const { first, account, pages } = parts
+  if (Object.values(starts).flat().includes(id)) return null
+  if (first.has(id)) return account.has(id) ? 'shared' : 'console'
+  if (!pages.has(id)) return null
+  return account.has(id) ? 'common' : 'pages'
+}
+
+/** The language of a file of words. A page loads one language. */
+function languageOf(id: string): string | undefined {
+  return /[\\/]messages[\\/](en|zh-CN)[\\/]/.exec(id)?.[1]
 }
 
 export default defineConfig({
@@ -39,27 +88,13 @@ export default defineConfig({
       output: {
         // A browser asks whether a file has changed, so that a name need not change with its content.
         entryFileNames: 'assets/[name].js',
-        chunkFileNames: 'assets/[name].js',
+        chunkFileNames({ facadeModuleId }) {
+          const language = languageOf(facadeModuleId ?? '')
+          return language === undefined ? 'assets/[name].js' : `assets/[name]-${language}.js`
+        },
         assetFileNames: 'assets/[name].[ext]',
         minifyInternalExports: false,
-        codeSplitting: {
-          groups: [
-            // What both pages use: nothing of the operators' side is among it.
-            {
-              name: 'shared',
-              test: /node_modules|[\\/]src[\\/](ui[\\/]|messages[\\/]\w+\.ts|problem|icon)/,
-              minShareCount: 2,
-            },
-            // A page loads the words of one language.
-            ...['en', 'zh-CN'].flatMap((language) => [
-              { name: `words-${language}`, test: wordsOf(language, 'ui|money') },
-              { name: `account-words-${language}`, test: wordsOf(language, 'account.*') },
-              { name: `console-words-${language}`, test: wordsOf(language, '.*') },
-            ]),
-            // What the console shares with the chunks that it loads later.
-            { name: 'console', test: /[\\/]src[\\/](api|pages|search)/, minShareCount: 2 },
-          ],
-        },
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: scriptOf }] },
       },
     },
   },

@@ -6,12 +6,14 @@ import { createRoot } from 'react-dom/client'
 import { watchInteraction } from './api/interaction.ts'
 import { Problem } from './api/client.ts'
 import { sessionQuery } from './api/session.ts'
+import { loadLater, watchMissingScripts } from './preload.ts'
 import { buildRouter } from './router.tsx'
 import { applyTheme } from './ui/theme.ts'
 import './ui/tokens.css'
 
 applyTheme()
 watchInteraction()
+watchMissingScripts()
 
 const triesMax = 2
 
@@ -58,3 +60,4 @@ createRoot(element).render(
     </QueryClientProvider>
   </StrictMode>,
 )
+loadLater(router)

@@ -1,7 +1,6 @@
 /**
  * The pages of the console by their addresses. A page's state is in its address and is read by the page's
- * `address.ts`. All pages load at once: one that stays open works after the gateway behind it was replaced.
- * Only the editor of the catalogue file and the forms of its entries load when they are opened.
+ * `address.ts`. The overview is part of the first screen; all other pages load a moment later (preload.ts).
  */
 import type { QueryClient } from '@tanstack/react-query'
 import {
@@ -9,35 +8,24 @@ import {
   createRoute,
   createRouter,
   defaultStringifySearch,
+  lazyRouteComponent,
   Outlet,
   redirect,
+  type RouteComponent,
 } from '@tanstack/react-router'
 import { sessionQuery } from './api/session.ts'
 import * as accounts from './pages/accounts/address.ts'
-import { Accounts } from './pages/accounts/accounts.tsx'
-import { AccountPage } from './pages/accounts/account.tsx'
 import * as alerts from './pages/alerts/address.ts'
-import { Alerts } from './pages/alerts/alerts.tsx'
 import * as audit from './pages/audit/address.ts'
-import { Audit } from './pages/audit/audit.tsx'
 import * as channels from './pages/channels/address.ts'
-import { Channels } from './pages/channels/channels.tsx'
-import { ChannelPage } from './pages/channels/channel.tsx'
 import * as keys from './pages/keys/address.ts'
-import { Keys } from './pages/keys/keys.tsx'
 import * as models from './pages/models/address.ts'
-import { Models } from './pages/models/models.tsx'
 import * as overview from './pages/overview/address.ts'
 import { Overview } from './pages/overview/overview.tsx'
 import * as reconciliation from './pages/reconciliation/address.ts'
-import { Reconciliation } from './pages/reconciliation/reconciliation.tsx'
 import * as reports from './pages/reports/address.ts'
-import { Reports } from './pages/reports/reports.tsx'
 import * as requests from './pages/requests/address.ts'
-import { Requests } from './pages/requests/requests.tsx'
-import { RequestPage } from './pages/requests/request.tsx'
 import * as settings from './pages/settings/address.ts'
-import { Settings } from './pages/settings/settings.tsx'
 import { textIn, withoutOthers } from './search.ts'
 import { withoutSecrets } from './secret.ts'
 import { NotFound, PageFailure } from './shell/failures.tsx'
@@ -84,97 +72,40 @@ const shell = createRoute({
   component: Shell,
 })
 
-const inShell = { getParentRoute: () => shell } as const
+/** Returns the route of a page; its search is what `read` makes of an address. */
+function pageAt<const Path extends string, Search extends object>(
+  path: Path,
+  read: (search: Record<string, unknown>) => Search,
+  component: RouteComponent,
+) {
+  return createRoute({
+    getParentRoute: () => shell,
+    path,
+    validateSearch: withoutOthers(read),
+    component,
+  })
+}
+
+function later(name: keyof typeof import('./pages/later.ts')): RouteComponent {
+  return lazyRouteComponent(() => import('./pages/later.ts'), name)
+}
 
 const pages = [
-  createRoute({
-    ...inShell,
-    path: '/',
-    validateSearch: withoutOthers(overview.readSearch),
-    component: Overview,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/accounts',
-    validateSearch: withoutOthers(accounts.readListSearch),
-    component: Accounts,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/accounts/$account',
-    validateSearch: withoutOthers(accounts.readAccountSearch),
-    component: AccountPage,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/requests',
-    validateSearch: withoutOthers(requests.readListSearch),
-    component: Requests,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/requests/$request',
-    component: RequestPage,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/keys',
-    validateSearch: withoutOthers(keys.readSearch),
-    component: Keys,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/channels',
-    validateSearch: withoutOthers(channels.readBoardSearch),
-    component: Channels,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/channels/$channel',
-    validateSearch: withoutOthers(channels.readChannelSearch),
-    component: ChannelPage,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/models',
-    validateSearch: withoutOthers(models.readSearch),
-    component: Models,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/reports',
-    validateSearch: withoutOthers(reports.readSearch),
-    component: Reports,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/reconciliation',
-    validateSearch: withoutOthers(reconciliation.readSearch),
-    component: Reconciliation,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/alerts',
-    validateSearch: withoutOthers(alerts.readSearch),
-    component: Alerts,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/audit',
-    validateSearch: withoutOthers(audit.readSearch),
-    component: Audit,
-  }),
-  createRoute({
-    ...inShell,
-    path: '/settings',
-    validateSearch: withoutOthers(settings.readSearch),
-    component: Settings,
-  }),
-  createRoute({
-    ...inShell,
-    path: '$',
-    component: NotFound,
-  }),
+  pageAt('/', overview.readSearch, Overview),
+  pageAt('/accounts', accounts.readListSearch, later('Accounts')),
+  pageAt('/accounts/$account', accounts.readAccountSearch, later('AccountPage')),
+  pageAt('/requests', requests.readListSearch, later('Requests')),
+  pageAt('/requests/$request', () => ({}), later('RequestPage')),
+  pageAt('/keys', keys.readSearch, later('Keys')),
+  pageAt('/channels', channels.readBoardSearch, later('Channels')),
+  pageAt('/channels/$channel', channels.readChannelSearch, later('ChannelPage')),
+  pageAt('/models', models.readSearch, later('Models')),
+  pageAt('/reports', reports.readSearch, later('Reports')),
+  pageAt('/reconciliation', reconciliation.readSearch, later('Reconciliation')),
+  pageAt('/alerts', alerts.readSearch, later('Alerts')),
+  pageAt('/audit', audit.readSearch, later('Audit')),
+  pageAt('/settings', settings.readSearch, later('Settings')),
+  pageAt('$', () => ({}), NotFound),
 ] as const
 
 const tree = root.addChildren([signIn, shell.addChildren(pages)])

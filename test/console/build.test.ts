@@ -44,18 +44,34 @@ test('the build has few files, and a change of a page renames none', () => {
   assert.deepEqual(filesOf(built), [
     '.vite/manifest.json',
     'account.html',
-    'assets/account.css',
+    'assets/account-app.css',
+    'assets/account-app.js',
+    'assets/account-words-en.js',
+    'assets/account-words-zh-CN.js',
     'assets/account.js',
     'assets/code-editor.js',
+    'assets/common.css',
+    'assets/common.js',
+    'assets/console-app.js',
+    'assets/console-words-en.js',
+    'assets/console-words-zh-CN.js',
+    'assets/console.css',
     'assets/console.js',
     'assets/entry-form.css',
     'assets/entry-form.js',
+    'assets/entry.js',
     'assets/icon.svg',
-    'assets/index.css',
     'assets/index.js',
+    'assets/later.js',
+    'assets/pages.css',
+    'assets/pages.js',
+    'assets/plot.css',
+    'assets/plot.js',
     'assets/rolldown-runtime.js',
     'assets/shared.css',
     'assets/shared.js',
+    'assets/words-en.js',
+    'assets/words-zh-CN.js',
     'index.html',
     'licences.md',
   ])
@@ -69,10 +85,10 @@ const manifest = manifestForm.parse(
   JSON.parse(readFileSync(join(built, '.vite', 'manifest.json'), 'utf8')),
 )
 
-/** The scripts that are loaded before this page can run. */
-function scriptsOf(page: string): ReadonlySet<string> {
+/** The scripts that are loaded before the first screen of this page can run: its entry, its app, its words. */
+function scriptsOf(...starts: readonly string[]): ReadonlySet<string> {
   const files = new Set<string>()
-  const waiting = [page]
+  const waiting = [...starts]
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const chunk = manifest[name]
     assert.ok(chunk !== undefined, name)
@@ -86,16 +102,26 @@ function scriptsOf(page: string): ReadonlySet<string> {
 /** As the gateway compresses them for a browser. */
 const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
 
-for (const [name, page, bytesMax] of [
-  ['the console', 'index.html', 250 * 1_024],
-  ['the account page', 'account.html', 190_000],
-] as const)
-  test(`${name} needs less than ${bytesMax / 1_000} kB of compressed scripts`, (context) => {
-    const sizes = [...scriptsOf(page)].map(
-      (path) => brotliCompressSync(readFileSync(join(built, path)), { params }).length,
-    )
-    const bytes = sizes.reduce((sum, size) => sum + size, 0)
-    context.diagnostic(`${bytes} bytes in ${sizes.length} files`)
-    assert.ok(sizes.length > 1 && bytes > 10_000, 'the scripts were not found')
-    assert.ok(bytes < bytesMax, `${bytes} bytes`)
-  })
+const firstScreens = [
+  ['the console', 'index.html', 'src/console-app.tsx', 'console-words', 225_000],
+  ['the account page', 'account.html', 'src/account/account-app.tsx', 'account-words', 190_000],
+] as const
+
+for (const [name, page, app, words, bytesMax] of firstScreens)
+  for (const language of ['en', 'zh-CN'])
+    test(`${name} needs less than ${bytesMax / 1_000} kB of compressed scripts in ${language}`, (context) => {
+      const files = scriptsOf(page, app, `src/messages/${language}/${words}.ts`)
+      const sizes = [...files].map(
+        (path) => brotliCompressSync(readFileSync(join(built, path)), { params }).length,
+      )
+      const bytes = sizes.reduce((sum, size) => sum + size, 0)
+      context.diagnostic(`${bytes} bytes in ${sizes.length} files`)
+      assert.ok(sizes.length > 1 && bytes > 10_000, 'the scripts were not found')
+      assert.ok(bytes < bytesMax, `${bytes} bytes`)
+      const later = ['pages', 'plot', 'code-editor'].map((script) => `assets/${script}.js`)
+      assert.deepEqual(
+        later.filter((script) => files.has(script)),
+        [],
+        'they load a moment later',
+      )
+    })
