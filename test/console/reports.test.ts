@@ -25,11 +25,20 @@ const usualFigures = [
   'estimated_cost_usd',
   'unknown_cost_revenue_usd',
   'known_margin_usd',
+  'margin_rate',
 ]
 /** The exact value of each cell, and the text of those without one. */
 const shownRows = (part: 'tbody' | 'tfoot'): string =>
   `[...document.querySelectorAll('table[role=table] > ${part} > tr')].map((row) =>
-    [...row.cells].map((cell) => cell.querySelector('data')?.value ?? cell.innerText))`
+    [...row.cells].map((cell) => cell.querySelector('data')?.value ?? cell.innerText.split('\\n')[0]))`
+
+async function choosePeriod(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: /^Period \(UTC\): / }).click()
+  await page
+    .getByRole('dialog', { name: 'Period (UTC)' })
+    .getByRole('button', { name, exact: true })
+    .click()
+}
 
 describe('the page of reports', () => {
   let console: OpenConsole
@@ -69,7 +78,7 @@ describe('the page of reports', () => {
   test('shows one row for each pair of chosen keys, with the figures of the API and their sum', () =>
     visit({ role: 'viewer', path: '/reports' }, async (page) => {
       const keys = page.getByRole('group', { name: 'One row for each' })
-      await choose(page.getByLabel('Period (UTC)'), 'Last 7 days')
+      await choosePeriod(page, 'Last 7 days')
       await keys.getByRole('button', { name: 'Account' }).click()
       await keys.getByRole('button', { name: 'Model' }).click()
       await keys.getByRole('button', { name: 'Channel' }).click()
@@ -83,20 +92,22 @@ describe('the page of reports', () => {
       const [all = []] = cellsOf(await readReport(page, 'total'), [])
       assert.deepEqual(total, ['Total', '', ...all])
 
-      await page.getByRole('button', { name: 'Spend' }).click()
-      await page.getByRole('columnheader', { name: 'Spend' }).waitFor()
-      const spend = (await page.evaluate<string[][]>(shownRows('tbody'))).map((row) =>
-        Number(row[6]),
-      )
+      const spendOf = async (): Promise<readonly number[]> =>
+        (await page.evaluate<string[][]>(shownRows('tbody'))).map((row) => Number(row[6]))
+      const spend = await spendOf()
       assert.deepEqual(
         spend,
         spend.toSorted((one, other) => other - one),
       )
+      await page.getByRole('button', { name: 'Spend' }).click()
+      await page.locator('[aria-sort=ascending]').getByText('Spend').waitFor()
+      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+      assert.deepEqual(await spendOf(), spend.toReversed())
     }))
 
   test('its address keeps keys, period, filters and columns', () =>
-    visit({ path: '/reports?by=model&period=7d', allowed: [/status of 404/] }, async (page) => {
-      await choose(page.getByLabel('Channel'), 'openai-main')
+    visit({ path: '/reports?by=model&range=7d', allowed: [/status of 404/] }, async (page) => {
+      await page.getByLabel('Channel', { exact: true }).fill('openai-main')
       await page.getByLabel('Account', { exact: true }).fill('no-such-account')
       await page.getByLabel('Account', { exact: true }).press('Enter')
       await page.getByText('There is no account no-such-account').first().waitFor()
@@ -117,14 +128,14 @@ describe('the page of reports', () => {
         await page.getByRole('columnheader', { name: 'Own cost', exact: true }).count(),
         0,
       )
-      await page.getByRole('combobox', { name: 'Channel' }).getByText('openai-main').waitFor()
+      assert.equal(await page.getByLabel('Channel', { exact: true }).inputValue(), 'openai-main')
       const shown = await page.evaluate<string[][]>(shownRows('tbody'))
       const expected = rows.map((row) => [String(row['model']), String(row['requests'])])
       assert.deepEqual(sorted(shown.map((row) => row.slice(0, 2))), sorted(expected))
     }))
 
   test('the file has the whole report, exactly', () =>
-    visit({ role: 'viewer', path: '/reports?by=day,key&period=7d' }, async (page) => {
+    visit({ role: 'viewer', path: '/reports?by=day,key&range=7d' }, async (page) => {
       const rows = await readReport(page, 'day,key')
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Export CSV' }).click()
@@ -148,7 +159,7 @@ describe('the page of reports', () => {
   }
 
   test('the chart has the figures of each day', () =>
-    visit({ path: '/reports?by=total&period=7d&chart=requests' }, async (page) => {
+    visit({ path: '/reports?by=total&range=7d&chart=requests' }, async (page) => {
       const chart = page.getByRole('figure', { name: 'Requests by day' })
       await chart.getByRole('button', { name: 'Show as table' }).click()
       const values = await chart.getByRole('cell').allInnerTexts()
@@ -160,7 +171,7 @@ describe('the page of reports', () => {
       const questions: string[] = []
       page.on('request', (request) => questions.push(new URL(request.url()).search))
       await page.goto(
-        `${console.gateway.adminUrl}/console/reports?by=account&period=7d&chart=requests`,
+        `${console.gateway.adminUrl}/console/reports?by=account&range=7d&chart=requests`,
       )
       const chart = page.getByRole('figure', { name: 'Requests by day' })
       await chart.getByRole('button', { name: 'Show as table' }).click()
@@ -182,8 +193,281 @@ describe('the page of reports', () => {
       assert.equal(questions.filter((question) => question.includes('by=day')).length, 1)
     }))
 
+  const isoDay = (offset: number): string =>
+    new Date(console.gateway.context.clock.now() + offset * 86_400_000).toISOString().slice(0, 10)
+
+  /** The place of a day of the week in the chart: the middle of its bar. */
+  async function placeOf(page: Page, day: number): Promise<{ x: number; y: number }> {
+    const plot = page.locator('.u-over')
+    await plot.waitFor()
+    await plot.scrollIntoViewIfNeeded()
+    const box = await plot.boundingBox()
+    assert.ok(box !== null)
+    return { x: box.x + (box.width * (day + 0.5)) / 7, y: box.y + box.height / 2 }
+  }
+
+  test('the tip at the pointer has the largest values of the day first, and their sum', () =>
+    visit({ path: '/reports?by=account&range=7d&chart=requests' }, async (page) => {
+      const { x, y } = await placeOf(page, 4)
+      await page.mouse.move(x, y)
+      const tip = page.getByRole('figure', { name: 'Requests by day' }).getByRole('status')
+      await tip.getByText('Total').waitFor()
+      const values = (await tip.locator('li b').allInnerTexts()).map(Number)
+      const total = values.pop()
+      assert.equal(total, (await requestsByDay(page))[4])
+      assert.ok(values.length > 1)
+      assert.equal(
+        values.reduce((sum, value) => sum + value, 0),
+        total,
+      )
+      // All but the others, which are no account.
+      const names = (await tip.locator('.chart-tip-name').allInnerTexts()).slice(0, -1)
+      assert.ok(!names.includes('Total'))
+      assert.deepEqual(
+        values,
+        values.toSorted((one, other) => other - one),
+      )
+      const box = await tip.locator('.chart-tip').boundingBox()
+      assert.ok(box !== null && Math.min(Math.abs(box.x - x), Math.abs(box.x + box.width - x)) < 30)
+    }))
+
+  test('a series leaves the chart and its sum with a click on its name', () =>
+    visit({ path: '/reports?by=account&range=7d&chart=requests' }, async (page) => {
+      const chart = page.getByRole('figure', { name: 'Requests by day' })
+      const name = chart.getByRole('list', { name: 'Series' }).getByRole('button').first()
+      const shown = async (): Promise<readonly string[]> => {
+        const { x, y } = await placeOf(page, 4)
+        await page.mouse.move(x - 2, y)
+        await page.mouse.move(x, y)
+        await chart.getByRole('status').getByText('Total').waitFor()
+        return chart.getByRole('status').locator('.chart-tip-name').allInnerTexts()
+      }
+      const before = await shown()
+      const text = await name.innerText()
+      await name.click()
+      assert.equal(await name.getAttribute('aria-pressed'), 'false')
+      assert.deepEqual(
+        await shown(),
+        before.filter((each) => each !== text),
+      )
+    }))
+
+  test('a drag over days chooses them for the whole page', () =>
+    visit({ path: '/reports?by=account&range=7d' }, async (page) => {
+      const [from, to] = [await placeOf(page, 1), await placeOf(page, 4)]
+      await page.mouse.move(from.x, from.y)
+      await page.mouse.down()
+      await page.mouse.move(to.x, to.y, { steps: 5 })
+      await page.mouse.up()
+      await page.waitForURL((url) => url.searchParams.get('from') === isoDay(-5))
+      const { searchParams } = new URL(page.url())
+      assert.deepEqual(
+        [searchParams.get('to'), searchParams.get('range')],
+        [isoDay(-2), null],
+        page.url(),
+      )
+      const rows = await readReport(page, 'account')
+      assert.ok(rows.length > 0)
+    }))
+
+  test('the keys choose days and open them, as the pointer does', () =>
+    visit({ path: '/reports?by=model&range=7d' }, async (page) => {
+      const plot = page.getByRole('group', { name: /^Spend by day\. Use the arrow keys/ })
+      await page.locator('.u-over').waitFor()
+      await plot.focus()
+      for (const keys of ['ArrowLeft', 'ArrowLeft', 'Shift+ArrowLeft', 'Enter'])
+        await page.keyboard.press(keys)
+      await page.waitForURL((url) => url.searchParams.get('from') === isoDay(-2))
+      assert.equal(new URL(page.url()).searchParams.get('to'), isoDay(-1))
+    }))
+
+  test('a click on a day leads to its requests, with the filter of the report', () =>
+    visit({ path: '/reports?by=model&range=7d&channel=openai-main' }, async (page) => {
+      const { x, y } = await placeOf(page, 3)
+      await page.mouse.move(x, y)
+      await page.mouse.click(x, y)
+      await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
+      assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), {
+        channel: 'openai-main',
+        from: isoDay(-3),
+        to: isoDay(-3),
+      })
+    }))
+
+  test('a row leads to its requests, in the same period', () =>
+    visit(
+      { path: '/reports?by=model,channel&range=7d&account=northwind-support' },
+      async (page) => {
+        const rows = await readReport(page, 'model,channel')
+        const [largest] = rows.toSorted(
+          (one, other) => Number(other['revenue_usd']) - Number(one['revenue_usd']),
+        )
+        await page.getByRole('link', { name: 'Show these requests' }).first().click()
+        await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
+        assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), {
+          account: 'northwind-support',
+          model: largest?.['model'],
+          channel: largest?.['channel'],
+          from: isoDay(-6),
+          to: isoDay(0),
+        })
+      },
+    ))
+
+  test('axes have each label once, and none of them is cut', () =>
+    visit({ path: '/reports?by=total&range=7d&chart=requests' }, async (page) => {
+      await page.addInitScript(`{
+        const { fillText, clearRect } = CanvasRenderingContext2D.prototype
+        window.labels = []
+        CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+          window.labels = []
+          return clearRect.apply(this, box)
+        }
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+          const { a, e } = this.getTransform()
+          const half = this.textAlign === 'center' ? this.measureText(text).width / 2 : 0
+          if (text !== '')
+            window.labels.push({ text, side: this.textAlign, end: a * (place[0] + half) + e, width: this.canvas.width })
+          return fillText.call(this, text, ...place)
+        }
+      }`)
+      const form = z.array(
+        z.object({ text: z.string(), side: z.string(), end: z.number(), width: z.number() }),
+      )
+      for (const search of [
+        'by=total&range=7d&chart=requests',
+        'by=total&range=7d&chart=requests&account=juniper-studio',
+        'by=total&range=yesterday&chart=requests',
+        'by=total&range=30d&chart=tokens',
+      ]) {
+        await page.goto(`${console.gateway.adminUrl}/console/reports?${search}`)
+        await page.locator('.u-over').waitFor()
+        await page.waitForFunction('window.labels.length > 3')
+        const labels = form.parse(await page.evaluate('window.labels'))
+        for (const side of new Set(labels.map((label) => label.side))) {
+          const texts = labels.filter((label) => label.side === side).map(({ text }) => text)
+          assert.deepEqual(texts, [...new Set(texts)], search)
+        }
+        for (const { text, end, width } of labels) assert.ok(end <= width, `${search}: ${text}`)
+      }
+    }))
+
+  test('compares each figure with as many days before, in the chart and in the rows', () =>
+    visit({ path: '/reports?by=model&range=7d' }, async (page) => {
+      await page.getByLabel('Compare with the period before').check()
+      await page.getByText(/Compared with .* to .*, UTC\./).waitFor()
+      await page
+        .getByRole('list', { name: 'Series' })
+        .getByRole('button', { name: 'Period before' })
+        .waitFor()
+      const asked = new URLSearchParams({
+        by: 'model',
+        from: isoDay(-6),
+        to: isoDay(0),
+        compare: 'before',
+        sort: 'revenue_usd',
+      })
+      const answer = await page.request.get(
+        `${console.gateway.adminUrl}/admin/v1/reports?${asked.toString()}`,
+      )
+      const sums = z.object({ requests: z.number() })
+      const { items } = z
+        .object({ items: z.array(sums.extend({ before: sums.nullable() })) })
+        .parse(await answer.json())
+      const expected = items.map(({ requests, before }) => {
+        if (before === null || (before.requests === 0 && requests > 0)) return 'New'
+        const share = before.requests === 0 ? 0 : (requests - before.requests) / before.requests
+        const percent = Math.abs(share) < 0.005 ? 0 : Math.abs(100 * share)
+        const sign = percent === 0 ? '' : share > 0 ? '+' : '−'
+        return `${sign}${percent.toLocaleString('en-US', { maximumFractionDigits: 1 })}%`
+      })
+      const cells = page.locator('table[role=table] tbody td[data-name="Requests"] .report-change')
+      assert.deepEqual(await cells.allInnerTexts(), expected)
+    }))
+
+  test('sorts the whole report, also what is not on the page yet', () =>
+    visit({ path: '/reports?by=day,account,model,channel&range=30d' }, async (page) => {
+      await page.getByText('100 rows shown').waitFor()
+      await page.getByRole('button', { name: 'Input tokens' }).click()
+      await page.locator('[aria-sort=descending]').getByText('Input tokens').waitFor()
+      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+      await page.getByText('100 rows shown').waitFor()
+      const asked = new URLSearchParams({ by: 'day,account,model,channel', limit: '1000' })
+      const answer = await page.request.get(
+        `${console.gateway.adminUrl}/admin/v1/reports?${asked.toString()}`,
+      )
+      const { items } = z.object({ items: z.array(reportRow) }).parse(await answer.json())
+      const largest = items
+        .map((row) => Number(row['input_tokens']))
+        .toSorted((one, other) => other - one)
+        .slice(0, 100)
+      const shown = page.locator('table[role=table] tbody td[data-name="Input tokens"] data')
+      const values = await shown.evaluateAll((all) =>
+        all.map((one) => Number(Reflect.get(one, 'value'))),
+      )
+      assert.deepEqual(values, largest)
+    }))
+
+  test('an address and a saved name open the same view again', () =>
+    visit({ path: '/reports' }, async (page) => {
+      const keys = page.getByRole('group', { name: 'One row for each' })
+      await keys.getByRole('button', { name: 'Account' }).click()
+      await choosePeriod(page, 'This month')
+      await page.getByRole('button', { name: 'Margin %' }).click()
+      await choose(page.getByLabel('Figure'), 'Requests')
+      await page.waitForURL(/chart=requests/)
+      const look = async (): Promise<readonly string[]> => {
+        await page.getByRole('row', { name: 'Total' }).waitFor()
+        return [
+          await page.getByRole('button', { name: /^Period \(UTC\): / }).innerText(),
+          await page.getByRole('columnheader', { name: 'Margin %' }).getAttribute('aria-sort'),
+          ...(await page.evaluate<string[][]>(shownRows('tbody'))).map((row) => row.join(' ')),
+        ].map(String)
+      }
+      const first = await look()
+      const address = page.url()
+      await page.getByRole('button', { name: 'Views' }).click()
+      const views = page.getByRole('dialog', { name: 'Views' })
+      await views.getByText('Views are kept in this browser.').waitFor()
+      await views.getByLabel('Name').fill('Friday')
+      await views.getByRole('button', { name: 'Save this view' }).click()
+      await views.getByRole('link', { name: 'Friday' }).waitFor()
+      await page.goto(`${console.gateway.adminUrl}/console/reports?by=day`)
+      await page.getByRole('button', { name: 'Views' }).click()
+      await views.getByRole('link', { name: 'Friday' }).click()
+      const sortedOf = ({ searchParams }: URL): string => [...searchParams].sort().join(' ')
+      await page.waitForURL((url) => sortedOf(url) === sortedOf(new URL(address)))
+      assert.deepEqual(await look(), first)
+      const other = await page.context().newPage()
+      await other.goto(address)
+      await other.getByRole('row', { name: 'Total' }).waitFor()
+      assert.deepEqual(
+        (await other.evaluate<string[][]>(shownRows('tbody'))).map((row) => row.join(' ')),
+        first.slice(2),
+      )
+    }))
+
+  test('a period is typed, or clicked in a calendar', () =>
+    visit({ path: '/reports' }, async (page) => {
+      const open = () => page.getByRole('button', { name: /^Period \(UTC\): / }).click()
+      const picker = page.getByRole('dialog', { name: 'Period (UTC)' })
+      await open()
+      await picker.getByLabel('From').fill('3.2.2026')
+      await picker.getByRole('button', { name: 'Show this period' }).click()
+      await picker.getByText('Write a day such as 2026-11-25.').waitFor()
+      await picker.getByLabel('From').fill('2026-02-03')
+      await picker.getByLabel('To').fill('2026-02-05')
+      await picker.getByRole('button', { name: 'Show this period' }).click()
+      await page.waitForURL(/from=2026-02-03&to=2026-02-05/)
+      await open()
+      await picker.getByRole('button', { name: '10 Feb 2026' }).click()
+      await picker.getByRole('button', { name: '12 Feb 2026' }).click()
+      await page.waitForURL(/from=2026-02-10&to=2026-02-12/)
+      await page.getByText('10 Feb 2026 to 12 Feb 2026, UTC').first().waitFor()
+    }))
+
   test('says what to do where nothing was requested', () =>
-    visit({ path: '/reports?period=custom&from=2020-01-01&to=2020-01-02' }, async (page) => {
+    visit({ path: '/reports?from=2020-01-01&to=2020-01-02' }, async (page) => {
       await page.getByText('No request in this period.').waitFor()
       await page.getByText('Choose other days, or fewer filters.').waitFor()
     }))
@@ -193,7 +477,7 @@ describe('the page of reports', () => {
     ['narrow', 'light'],
   ] as const)
     test(`can be read by everyone, ${theme}, and fits a ${width} window`, () =>
-      visit({ path: '/reports?by=account,day&period=7d', width, theme }, async (page) => {
+      visit({ path: '/reports?by=account,day&range=7d', width, theme }, async (page) => {
         await page.getByRole('table', { name: 'Report' }).waitFor()
         await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
         await checkAccessibility(page)

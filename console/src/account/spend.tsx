@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { Chart, type Series } from '../ui/chart.tsx'
 import { sumUsd } from '../ui/exact.ts'
-import { formatUsd, formatUsdExact } from '../ui/format.ts'
+import { formatUsdExact } from '../ui/format.ts'
 import { BarList } from '../ui/small-charts.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Count, Usd } from '../ui/values.tsx'
@@ -39,7 +39,7 @@ export function SpendByDay({ days, lines }: SpendProps) {
       isStacked
       times={days.map((day) => Date.parse(day) / 1_000)}
       unit="day"
-      format={(value) => formatUsd(usdText(value))}
+      figure="usd"
       exact={(value) => formatUsdExact(usdText(value))}
       series={[
         ...shown.map((name) => seriesOf(name, (model) => model === name)),

@@ -1,28 +1,40 @@
 /**
- * Figures over time, as lines, areas or stacked bars (uPlot). The pointer or the arrow keys read the
- * values of one moment; a table has the same values. Colours are the tokens', so a chart follows the theme.
+ * Figures over time, as lines, areas or stacked bars. The pointer or the arrow keys read the values of one
+ * time, the largest first; a click leads to what is behind them, and a drag chooses a period; a table has the
+ * same values. The drawing itself loads later than the page (plot.tsx).
  */
 import { ChartLine, Table2 } from 'lucide-react'
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
-import UPlot from 'uplot'
-import 'uplot/dist/uPlot.min.css'
-import { useThemeNow } from './theme.ts'
+import { lazy, Suspense, useState } from 'react'
+import { t } from '../messages/t.ts'
 import { IconButton } from './button.tsx'
-import { formatClock, formatDay, formatTime } from './format.ts'
+import { formatCount, formatDay, formatDuration, formatTime, formatUsd } from './format.ts'
+import type { DrawnSeries, PlotProps, Point } from './plot.tsx'
+import { utcDay, type Period } from './range.ts'
 import './chart.css'
+
+const Plot = lazy(async () => {
+  const { Plot: component } = await import('./plot.tsx')
+  return { default: component }
+})
 
 export interface Series {
   readonly name: string
   /** One value for each time; null leaves a gap. */
   readonly values: readonly (number | null)[]
   readonly kind: 'line' | 'area' | 'bars'
-  /** A comparison, drawn thin and dashed. */
+  /** A comparison, drawn thin and dashed: no part of a sum. */
   readonly isFaint?: boolean
   /** In the colour of errors. */
   readonly isBad?: boolean
 }
 
-interface ChartProps {
+const formats = {
+  usd: (value: number): string => formatUsd(value.toFixed(9)),
+  count: (value: number): string => formatCount(Math.round(value)),
+  ms: formatDuration,
+}
+
+export interface ChartProps {
   /** What it shows, as its name. */
   readonly label: string
   /** Seconds since 1970, ascending. */
@@ -30,63 +42,173 @@ interface ChartProps {
   readonly series: readonly Series[]
   /** Bars or areas stand upon each other. */
   readonly isStacked?: boolean
-  readonly format: (value: number) => string
-  /** For the values that are read one by one; `format` where it is absent. */
+  readonly figure: keyof typeof formats
+  /** For the values that are read one by one, in place of the usual form of the figure. */
   readonly exact?: (value: number) => string
   /** Days are UTC days; moments are shown in the reader's zone. */
   readonly unit: 'day' | 'moment'
   readonly height?: number
+  /** Called with the period of a drag, as `Range` has it: days, or moments. */
+  readonly onPeriod?: ((period: Period) => void) | undefined
+  /** Called with the period of the one time that was clicked. */
+  readonly onOpen?: ((period: Period) => void) | undefined
 }
 
 export function Chart(props: ChartProps) {
-  const { label, series, times, unit, format, exact = format } = props
+  const { label, times, series, unit, figure, height = 200, onPeriod, onOpen } = props
   const [isTable, setIsTable] = useState(false)
-  const [index, setIndex] = useState<number>()
-  const time = index === undefined || isTable ? undefined : times[index]
+  const [hidden, setHidden] = useState<readonly string[]>([])
+  const [point, setPoint] = useState<Point>()
+  const drawn = series
+    .map((each, index): DrawnSeries => ({ ...each, colour: colourOf(each, index) }))
+    .filter(({ name }) => !hidden.includes(name))
+  const plot: PlotProps = {
+    label,
+    times,
+    series: drawn,
+    isStacked: props.isStacked ?? false,
+    isWhole: figure !== 'usd',
+    format: formats[figure],
+    unit,
+    height,
+    index: point?.index,
+    onPoint: setPoint,
+    onPeriod: onPeriod && ((first, last) => onPeriod(periodOf(props, first, last))),
+    onOpen: onOpen && ((index) => onOpen(periodOf(props, index, index))),
+  }
   return (
     <figure className="chart" aria-label={label}>
       <figcaption className="chart-head">
-        <Legend series={series} />
-        <div className="chart-values" role="status">
-          {index !== undefined && time !== undefined && (
-            <Values at={momentOf(time, unit)} index={index} series={series} format={exact} />
-          )}
-        </div>
+        <Legend
+          series={series}
+          hidden={hidden}
+          onToggle={(name) =>
+            setHidden(
+              hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name],
+            )
+          }
+        />
         <IconButton
-          label={isTable ? 'Show as chart' : 'Show as table'}
+          label={isTable ? t('time.asChart') : t('time.asTable')}
           onClick={() => setIsTable(!isTable)}
         >
           {isTable ? <ChartLine aria-hidden /> : <Table2 aria-hidden />}
         </IconButton>
       </figcaption>
-      {isTable ? <ValueTable {...props} /> : <Plot {...props} index={index} onIndex={setIndex} />}
+      {isTable ? (
+        <ValueTable {...props} />
+      ) : (
+        <div className="chart-plot" style={{ minHeight: height }}>
+          <Suspense>
+            <Plot {...plot} />
+          </Suspense>
+          <div role="status">
+            {point !== undefined && <Tip chart={props} series={drawn} point={point} />}
+          </div>
+        </div>
+      )}
     </figure>
   )
 }
 
-function Legend({ series }: { series: readonly Series[] }) {
+const coloursMax = 8
+
+function colourOf({ isFaint = false, isBad = false }: Series, index: number): string {
+  return isFaint ? '--text-soft' : isBad ? '--bad' : `--chart-${(index % coloursMax) + 1}`
+}
+
+/** From the start of one time to the end of another. */
+function periodOf({ times, unit }: ChartProps, first: number, last: number): Period {
+  const ms = (index: number): number => (times[index] ?? 0) * 1_000
+  if (unit === 'day') return { from: utcDay(ms(first)), to: utcDay(ms(last)) }
+  const stepMs = ms(1) - ms(0)
+  return {
+    from: new Date(ms(first)).toISOString(),
+    to: new Date(ms(last) + stepMs).toISOString(),
+  }
+}
+
+interface LegendProps {
+  readonly series: readonly Series[]
+  readonly hidden: readonly string[]
+  readonly onToggle: (name: string) => void
+}
+
+/** The names and colours; each is a switch of its series. */
+function Legend({ series, hidden, onToggle }: LegendProps) {
   if (series.length < 2) return <span />
   return (
-    <ul className="legend">
-      {series.map(({ name, isFaint = false, isBad = false }, index) => (
-        <li key={name}>
-          <span
-            className={`swatch swatch-${isFaint ? 'faint' : isBad ? 'bad' : String(index % 8)}`}
-          />
-          {name}
+    <ul className="legend" aria-label={t('time.series')}>
+      {series.map((each, index) => (
+        <li key={each.name}>
+          <button
+            type="button"
+            aria-pressed={!hidden.includes(each.name)}
+            onClick={() => onToggle(each.name)}
+          >
+            <Swatch colour={colourOf(each, index)} /> {each.name}
+          </button>
         </li>
       ))}
     </ul>
   )
 }
 
-function ValueTable({ label, times, series, format, exact = format, unit }: ChartProps) {
+function Swatch({ colour }: { colour: string }) {
+  return <span className="swatch" style={{ background: `var(${colour})` }} />
+}
+
+interface TipProps {
+  readonly chart: ChartProps
+  readonly series: readonly DrawnSeries[]
+  readonly point: Point
+}
+
+/** The values of one time beside the pointer, the largest first, and their sum where they are parts. */
+function Tip({ chart, series, point: { index, left, top, width } }: TipProps) {
+  const { times, unit, figure, exact = formats[figure], onPeriod, onOpen } = chart
+  const valueOf = ({ values }: Series): number => values[index] ?? 0
+  const parts = series.filter(({ isFaint = false }) => !isFaint)
+  const sorted = parts.toSorted((one, other) => valueOf(other) - valueOf(one))
+  const isLeft = left > width / 2
+  return (
+    <div
+      className="chart-tip"
+      style={{ top, ...(isLeft ? { right: width - left + 14 } : { left: left + 14 }) }}
+    >
+      <strong>{timeText(times[index] ?? 0, unit)}</strong>
+      <ul>
+        {[...sorted, ...series.filter(({ isFaint }) => isFaint)].map((each) => (
+          <li key={each.name}>
+            <Swatch colour={each.colour} />
+            <span className="chart-tip-name">{each.name}</span>
+            <b>{textOf(each.values[index], exact)}</b>
+          </li>
+        ))}
+        {chart.isStacked === true && parts.length > 1 && (
+          <li className="chart-tip-total">
+            <span className="chart-tip-name">{t('time.total')}</span>
+            <b>{exact(parts.reduce((sum, each) => sum + valueOf(each), 0))}</b>
+          </li>
+        )}
+      </ul>
+      {onOpen !== undefined && (
+        <button type="button" tabIndex={-1} onClick={() => onOpen(periodOf(chart, index, index))}>
+          {t('time.click')}
+        </button>
+      )}
+      {onPeriod !== undefined && <small>{t('time.drag')}</small>}
+    </div>
+  )
+}
+
+function ValueTable({ label, times, series, figure, exact = formats[figure], unit }: ChartProps) {
   return (
     <div className="chart-table" tabIndex={0} role="region" aria-label={label}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <th scope="col">{t('time.time')}</th>
             {series.map(({ name }) => (
               <th scope="col" key={name} className="number">
                 {name}
@@ -97,7 +219,7 @@ function ValueTable({ label, times, series, format, exact = format, unit }: Char
         <tbody>
           {times.map((time, index) => (
             <tr key={time}>
-              <th scope="row">{momentOf(time, unit)}</th>
+              <th scope="row">{timeText(time, unit)}</th>
               {series.map(({ name, values }) => (
                 <td key={name} className="number">
                   {textOf(values[index], exact)}
@@ -111,209 +233,11 @@ function ValueTable({ label, times, series, format, exact = format, unit }: Char
   )
 }
 
-interface PlotProps extends ChartProps {
-  /** The moment under the pointer or chosen by the arrow keys. */
-  readonly index: number | undefined
-  readonly onIndex: (index: number | undefined) => void
+function timeText(seconds: number, unit: ChartProps['unit']): string {
+  const ms = seconds * 1_000
+  return unit === 'day' ? formatDay(utcDay(ms)) : formatTime(new Date(ms))
 }
 
-function Plot(props: PlotProps) {
-  const { label, times, series, height = 200, index, onIndex } = props
-  const frame = useRef<HTMLDivElement>(null)
-  const plot = useRef<UPlot>(undefined)
-  const theme = useThemeNow()
-  useEffect(() => {
-    const element = frame.current
-    if (element === null) return undefined
-    const drawn = draw(element, props, onIndex)
-    plot.current = drawn
-    const observer = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height }))
-    observer.observe(element)
-    return () => {
-      observer.disconnect()
-      drawn.destroy()
-    }
-    // The values are compared by their text: pages compute them anew with each draw.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [theme, height, JSON.stringify([times, series])])
-  const step = (event: KeyboardEvent): void => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-    if (by === undefined || plot.current === undefined) return
-    event.preventDefault()
-    const next = Math.min(Math.max((index ?? times.length) + by, 0), times.length - 1)
-    const left = plot.current.valToPos(times[next] ?? 0, 'x')
-    plot.current.setCursor({ left, top: 0 })
-    onIndex(next)
-  }
-  return (
-    <div
-      ref={frame}
-      className="chart-canvas"
-      style={{ minHeight: height }}
-      role="group"
-      aria-label={`${label}. Use the arrow keys to read values.`}
-      tabIndex={0}
-      onKeyDown={step}
-      onBlur={() => onIndex(undefined)}
-    />
-  )
-}
-
-function Values(props: {
-  readonly at: string
-  readonly index: number
-  readonly series: readonly Series[]
-  readonly format: ChartProps['format']
-}): ReactNode {
-  const { at, index, series, format } = props
-  return (
-    <>
-      <strong>{at}</strong>
-      {series.map(({ name, values }) => (
-        <span key={name}>
-          {series.length > 1 && `${name} `}
-          <b>{textOf(values[index], format)}</b>
-        </span>
-      ))}
-    </>
-  )
-}
-
-function textOf(value: number | null | undefined, format: ChartProps['format']): string {
+function textOf(value: number | null | undefined, format: (value: number) => string): string {
   return value === null || value === undefined ? '–' : format(value)
-}
-
-function draw(
-  element: HTMLElement,
-  { times, series, isStacked = false, format, unit, height = 200 }: ChartProps,
-  onIndex: (index: number | undefined) => void,
-): UPlot {
-  const colour = (name: string): string => resolveColour(element, name)
-  const stacked = isStacked ? stack(series) : series.map(({ values }) => values)
-  const line = colour('--line')
-  // Bars need half a step more at both ends.
-  const margin = series.some(({ kind }) => kind === 'bars') ? stepOf(times) / 2 : 0
-  const axis: UPlot.Axis = {
-    stroke: colour('--text-soft'),
-    font: `11px ${getComputedStyle(element).fontFamily}`,
-    grid: { stroke: line, width: 1 },
-    ticks: { show: false },
-  }
-  const options: UPlot.Options = {
-    width: Math.max(element.clientWidth, 100),
-    height,
-    padding: [8, 8, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
-    ...(unit === 'day' && { tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'UTC') }),
-    scales: {
-      x: { time: true, range: (_, first, last) => [first - margin, last + margin] },
-      y: { range: (_, low, high) => rangeOf(low, high) },
-    },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        space: 64,
-        size: 28,
-        ...(unit === 'day' && { incrs: dayIncrements }),
-        values: (_, ticks) => ticks.map((tick) => tickOf(tick, unit)),
-      },
-      { ...axis, size: 58, space: 36, values: (_, ticks) => ticks.map((tick) => format(tick)) },
-    ],
-    series: [{}, ...series.map((each, index) => seriesOf(each, index, colour))],
-    hooks: {
-      setCursor: [({ cursor }) => onIndex(cursor.idx ?? undefined)],
-    },
-  }
-  if (isStacked) {
-    // The tallest is drawn first, so that the parts below it stay visible.
-    const [first, ...rest] = options.series
-    options.series = [first ?? {}, ...rest.toReversed()]
-    stacked.reverse()
-  }
-  return new UPlot(options, [[...times], ...stacked.map((values) => [...values])], element)
-}
-
-function stepOf([first, second]: readonly number[]): number {
-  return first === undefined || second === undefined ? 86_400 : second - first
-}
-
-/** Between two labels: whole days, because half a day would have the name of its day once more. */
-const dayIncrements = [1, 2, 3, 7, 14, 28, 56, 91, 182, 364, 728].map((days) => days * 86_400)
-
-const tickDay = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  timeZone: 'UTC',
-})
-
-function tickOf(seconds: number, unit: ChartProps['unit']): string {
-  const moment = new Date(seconds * 1000)
-  return unit === 'day' ? tickDay.format(moment) : formatClock(moment)
-}
-
-function momentOf(seconds: number, unit: ChartProps['unit']): string {
-  const moment = new Date(seconds * 1000)
-  return unit === 'day' ? formatDay(moment.toISOString().slice(0, 10)) : formatTime(moment)
-}
-
-function rangeOf(low: number | null, high: number | null): [number, number] {
-  const top = high ?? 0
-  const bottom = Math.min(low ?? 0, 0)
-  return top === bottom ? [bottom, bottom + 1] : [bottom * 1.08, top * 1.08]
-}
-
-function stack(series: readonly Series[]): (number | null)[][] {
-  const sums: (number | null)[][] = []
-  for (const { values } of series) {
-    const below = sums.at(-1)
-    sums.push(values.map((value, index) => (below?.[index] ?? 0) + (value ?? 0)))
-  }
-  return sums
-}
-
-function seriesOf(
-  { name, kind, isFaint = false, isBad = false }: Series,
-  index: number,
-  colour: (name: string) => string,
-): UPlot.Series {
-  const ink = colour(isFaint ? '--text-soft' : isBad ? '--bad' : `--chart-${(index % 8) + 1}`)
-  const points: UPlot.Series.Points = { show: true, size: 5, filter: findLonePoints }
-  const base = { label: name, stroke: ink, width: isFaint ? 1.5 : 2, points }
-  if (kind === 'bars') {
-    const paths = UPlot.paths.bars?.({ size: [0.7, 42], radius: 0.12 })
-    return {
-      ...base,
-      points: { show: false },
-      width: 0,
-      fill: ink,
-      ...(paths !== undefined && { paths }),
-    }
-  }
-  if (isFaint) return { ...base, dash: [5, 4] }
-  return kind === 'area' ? { ...base, fill: withAlpha(ink, 0.12) } : base
-}
-
-/** Values between two gaps: a line would not show them. */
-function findLonePoints(plot: UPlot, seriesIndex: number): number[] {
-  const values = plot.data[seriesIndex] ?? []
-  const isThere = (index: number): boolean => typeof values[index] === 'number'
-  return [...values.keys()].filter(
-    (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
-  )
-}
-
-function withAlpha(ink: string, alpha: number): string {
-  return ink.replace(/^rgb\((.*)\)$/, `rgba($1, ${alpha})`)
-}
-
-/** A canvas knows no custom properties, so the browser computes them on an element. */
-function resolveColour(element: HTMLElement, name: string): string {
-  const probe = document.createElement('span')
-  probe.style.color = `var(${name})`
-  element.append(probe)
-  const found = getComputedStyle(probe).color
-  probe.remove()
-  return found
 }

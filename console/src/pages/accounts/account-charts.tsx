@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Card } from '../../ui/card.tsx'
 import { Chart } from '../../ui/chart.tsx'
-import { formatUsd } from '../../ui/format.ts'
 import { BarList } from '../../ui/small-charts.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Usd } from '../../ui/values.tsx'
@@ -32,7 +31,7 @@ function DayChart({ account: { spend } }: { account: Account }) {
     <Chart
       label="Net spend by day"
       times={spend.by_day_usd.map((_, index) => (startMs + index * dayMs) / 1000)}
-      format={(value) => formatUsd(value.toFixed(6))}
+      figure="usd"
       unit="day"
       height={190}
       series={[{ name: 'Net spend', kind: 'bars', values: spend.by_day_usd.map(Number) }]}

@@ -82,7 +82,7 @@ function RequestChart({ days }: { days: Days }) {
       label="Requests of this channel by day"
       isStacked
       times={timesOf(days)}
-      format={(value) => formatCount(Math.round(value))}
+      figure="count"
       unit="day"
       series={[
         {
@@ -106,7 +106,7 @@ function TimeChart({ days }: { days: Days }) {
     <Chart
       label="Time to the first event of this channel by day"
       times={timesOf(days)}
-      format={formatDuration}
+      figure="ms"
       unit="day"
       series={[
         {

@@ -1,7 +1,7 @@
 /** The state of the overview in its address. */
 import { choiceIn, compact } from '../../search.ts'
 
-const metrics = ['spend', 'margin', 'requests', 'errors', 'first-event', 'tokens'] as const
+export const metrics = ['spend', 'margin', 'requests', 'errors', 'first-event', 'tokens'] as const
 export type Metric = (typeof metrics)[number]
 
 export interface OverviewSearch {

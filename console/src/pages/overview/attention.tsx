@@ -1,10 +1,12 @@
-/** What needs an operator, in order of urgency, each with its one next step. */
+/** What needs an operator, in order of urgency, each with the page where its one next step is done. */
+import { Link, linkOptions } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Age } from '../../ui/values.tsx'
-import { NextPage } from './next-page.tsx'
 import type { Overview } from './queries.ts'
 
 type Item = Overview['attention']['next'][number]
@@ -21,14 +23,24 @@ export function Attention({ items }: { items: readonly Item[] }) {
     return (
       <Card>
         <p className="all-well">
-          <CircleCheck className="good" aria-hidden /> Nothing needs your attention.
+          <CircleCheck className="good" aria-hidden /> {t('overview.allWell')}
         </p>
       </Card>
     )
   const shown = isOpen ? items : items.slice(0, shownAtFirst)
   const hidden = items.length - shown.length
+  const critical = items.filter(({ severity }) => severity === 'critical').length
+  const count = items.length
   return (
-    <Card title="Needs attention" hint={countOf(items)} isFlush>
+    <Card
+      title={t('overview.attention')}
+      hint={
+        critical === 0
+          ? t('overview.things', { count })
+          : t('overview.thingsCritical', { count, critical })
+      }
+      isFlush
+    >
       <ul className="attention">
         {shown.map((item, index) => (
           <AttentionRow key={`${item.kind} ${index}`} item={item} />
@@ -37,7 +49,7 @@ export function Attention({ items }: { items: readonly Item[] }) {
       {hidden > 0 && (
         <div className="attention-more">
           <Button look="quiet" onClick={() => setIsOpen(true)}>
-            Show {hidden} more
+            {t('overview.showMore', { count: hidden })}
           </Button>
         </div>
       )}
@@ -45,18 +57,17 @@ export function Attention({ items }: { items: readonly Item[] }) {
   )
 }
 
-function countOf(items: readonly Item[]): string {
-  const critical = items.filter(({ severity }) => severity === 'critical').length
-  const total = `${items.length} ${items.length === 1 ? 'thing' : 'things'}`
-  return critical === 0 ? total : `${total}, ${critical} critical`
-}
-
 function AttentionRow({ item }: { item: Item }) {
+  const mayChange = useMay('operator')
   const Icon = icons[item.severity]
   const advice = item.step.startsWith(command) ? undefined : item.step
+  const { action, page } = nextPageOf(item)
   return (
     <li>
-      <Icon className={tones[item.severity]} aria-label={item.severity} />
+      <Icon
+        className={tones[item.severity]}
+        aria-label={t(`overview.severities.${item.severity}`)}
+      />
       <div>
         <p className="attention-title">{item.title}</p>
         <p className="soft">
@@ -65,7 +76,58 @@ function AttentionRow({ item }: { item: Item }) {
           {advice}
         </p>
       </div>
-      <NextPage item={item} />
+      <Link {...page} className={buttonClass()}>
+        {(mayChange ? changeOf(item.kind) : undefined) ?? action}
+      </Link>
     </li>
   )
+}
+
+/** What an operator does there; others look. */
+function changeOf(kind: Item['kind']): string | undefined {
+  if (kind.startsWith('account.') && kind.endsWith('_limit_reached'))
+    return t('overview.raiseLimit')
+  if (kind === 'key.limit_reached') return t('overview.raiseLimit')
+  return kind.startsWith('account.') ? t('overview.bookCredit') : undefined
+}
+
+function nextPageOf({ kind, account_id: account, channel, model, audit_id: audit }: Item) {
+  if (channel !== null)
+    return {
+      action: t('overview.openChannel'),
+      page: linkOptions({ to: '/channels/$channel', params: { channel } }),
+    }
+  if (account !== null)
+    return {
+      action: t('overview.openAccount'),
+      page: linkOptions({ to: '/accounts/$account', params: { account } }),
+    }
+  if (model !== null)
+    return {
+      action: t('overview.seeChannels'),
+      page: linkOptions({ to: '/channels', search: { model } }),
+    }
+  switch (kind) {
+    case 'ledger.audit_failed':
+      return {
+        action: t('overview.seeDifferences'),
+        page: linkOptions({
+          to: '/audit',
+          search: { tab: 'books', ...(audit !== null && { audit }) },
+        }),
+      }
+    case 'backup.too_old':
+      return {
+        action: t('overview.openBackups'),
+        page: linkOptions({ to: '/settings', search: { tab: 'backups' } }),
+      }
+    case 'store.outage':
+    case 'node.unclean_stop':
+      return {
+        action: t('overview.openGateways'),
+        page: linkOptions({ to: '/settings', search: { tab: 'gateways' } }),
+      }
+    default:
+      return { action: t('overview.openAlerts'), page: linkOptions({ to: '/alerts' }) }
+  }
 }

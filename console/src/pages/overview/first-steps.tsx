@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, linkOptions } from '@tanstack/react-router'
 import { Circle, CircleCheck } from 'lucide-react'
+import { t } from '../../messages/t.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { startQuery, type Overview } from './queries.ts'
@@ -19,25 +20,24 @@ export function FirstSteps() {
   const { hasChannel, account } = data
   const steps = [
     {
-      name: 'Connect a vendor',
-      advice: 'Write a channel with its credential into the catalogue.',
+      name: t('overview.connectVendor'),
+      advice: t('overview.connectVendorAdvice'),
       isDone: hasChannel,
-      action: 'Open catalogue',
+      action: t('overview.openCatalogue'),
       page: linkOptions({ to: '/models', search: { tab: 'catalogue' } }),
     },
     {
-      name: 'Make an account',
-      advice: 'It holds the balance that pays for its requests.',
+      name: t('overview.makeAccount'),
+      advice: t('overview.makeAccountAdvice'),
       isDone: account !== undefined,
-      action: 'Open accounts',
+      action: t('overview.openAccounts'),
       page: linkOptions({ to: '/accounts' }),
     },
     {
-      name: 'Make a key and send a request',
-      advice:
-        'The page of the account makes keys, with lines to copy. The request appears here within seconds.',
+      name: t('overview.makeKey'),
+      advice: t('overview.makeKeyAdvice'),
       isDone: false,
-      action: account === undefined ? 'Open accounts' : 'Open account',
+      action: account === undefined ? t('overview.openAccounts') : t('overview.openAccount'),
       page:
         account === undefined
           ? linkOptions({ to: '/accounts' })
@@ -46,14 +46,14 @@ export function FirstSteps() {
   ]
   const next = steps.find(({ isDone }) => !isDone)
   return (
-    <Card title="First steps" hint="No request has come yet" isFlush>
+    <Card title={t('overview.firstSteps')} hint={t('overview.noRequestYet')} isFlush>
       <ol className="attention">
         {steps.map((step) => (
           <li key={step.name}>
             {step.isDone ? (
-              <CircleCheck className="good" aria-label="done" />
+              <CircleCheck className="good" aria-label={t('overview.done')} />
             ) : (
-              <Circle className="soft" aria-label="to do" />
+              <Circle className="soft" aria-label={t('overview.toDo')} />
             )}
             <div>
               <p className="attention-title">{step.name}</p>

@@ -1,9 +1,12 @@
 /** The first screen: things that need attention, and today's figures against yesterday's. */
 import { Link } from '@tanstack/react-router'
 import { useSuspenseQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { Problem } from '../../api/client.ts'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Figure, Figures, Notice } from '../../ui/card.tsx'
+import { Change, changeOf } from '../../ui/change.tsx'
 import { formatClock, formatShare } from '../../ui/format.ts'
 import { MoneyEquation } from '../../ui/money-equation.tsx'
 import { moneyTerms } from '../../ui/money-terms.ts'
@@ -11,12 +14,9 @@ import { Page } from '../../ui/page.tsx'
 import { describeFailure } from '../../ui/states.tsx'
 import { Age, Clock, Count, Duration, Usd } from '../../ui/values.tsx'
 import { Attention } from './attention.tsx'
-import { Change } from './change.tsx'
+import { Hours, LastThirtyDays, TopOfToday } from './charts.tsx'
 import { FirstSteps, useIsNew } from './first-steps.tsx'
-import { Hours } from './hours.tsx'
 import { overviewQuery, type Overview as OverviewData } from './queries.ts'
-import { TopOfToday } from './top-of-today.tsx'
-import { LastThirtyDays } from './trends.tsx'
 import './overview.css'
 
 export function Overview() {
@@ -25,10 +25,10 @@ export function Overview() {
   const readAt = new Date(dataUpdatedAt).toISOString()
   return (
     <Page
-      title="Overview"
+      title={t('overview.title')}
       hint={
         <>
-          <Compared data={data} /> Updated <Age at={readAt} />.
+          <Compared data={data} /> {t.rich('overview.updated', { age: () => <Age at={readAt} /> })}
         </>
       }
       actions={<LastAudit audit={data.last_audit} />}
@@ -39,7 +39,7 @@ export function Overview() {
       {isNew && <FirstSteps />}
       {(!isNew || data.attention.next.length > 0) && <Attention items={data.attention.next} />}
       <TodayFigures data={data} />
-      <MoneyEquation hint="Today, since 00:00 UTC" figures={data.today} />
+      <MoneyEquation hint={t('overview.today')} figures={data.today} />
       {!isNew && (
         <>
           <Hours data={data} />
@@ -61,10 +61,8 @@ function Outdated({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return (
     <Notice tone="bad">
       <div className="row">
-        <span>
-          {describeFailure(error).title} The figures below are the last ones that were read.
-        </span>
-        <Button onClick={onRetry}>Try again</Button>
+        <span>{t('overview.oldFigures', { why: describeFailure(error).title })}</span>
+        <Button onClick={onRetry}>{t('overview.tryAgain')}</Button>
       </div>
     </Notice>
   )
@@ -73,100 +71,129 @@ function Outdated({ error, onRetry }: { error: unknown; onRetry: () => void }) {
 /** Which times are compared, in the reader's zone. */
 function Compared({ data: { today, yesterday_so_far: before } }: { data: OverviewData }) {
   const midnight = `${today.day}T00:00:00.000Z`
+  const isUtc = formatClock(new Date(midnight)) === '00:00'
   return (
     <>
-      Today since <Clock at={midnight} />
-      {formatClock(new Date(midnight)) === '00:00' ? ' UTC' : ' (00:00 UTC)'}
-      {before === null ? (
-        '. There are no figures of yesterday to compare with.'
-      ) : (
-        <>
-          , against yesterday until <Clock at={before.until} />.
-        </>
-      )}
+      {t.rich(isUtc ? 'overview.todaySinceUtc' : 'overview.todaySince', {
+        at: () => <Clock at={midnight} />,
+      })}
+      {before === null
+        ? t('overview.notCompared')
+        : t.rich('overview.against', { until: () => <Clock at={before.until} /> })}
     </>
   )
 }
 
-function TodayFigures({ data }: { data: OverviewData }) {
-  const { today, yesterday_so_far: before } = data
+type Figures = Pick<
+  OverviewData['today'],
+  'revenue_usd' | 'margin_usd' | 'requests' | 'errors' | 'first_event_p50_ms' | 'tokens'
+>
+
+interface TodayFigure {
+  readonly label: string
+  readonly value: (today: OverviewData['today']) => ReactNode
+  /** The figure that is compared. */
+  readonly of: keyof Figures
+  readonly isGrowthBad?: true
+  /** In place of the comparison. */
+  readonly instead?: (today: OverviewData['today']) => ReactNode
+  readonly more?: (today: OverviewData['today']) => ReactNode
+}
+
+const figures: readonly TodayFigure[] = [
+  {
+    label: moneyTerms.revenue_usd.name,
+    of: 'revenue_usd',
+    value: (today) => <Usd value={today.revenue_usd} />,
+  },
+  {
+    label: moneyTerms.known_margin_usd.name,
+    of: 'margin_usd',
+    value: (today) => <Usd value={today.known_margin_usd} />,
+    instead: ({ unknown_cost_revenue_usd: unknown }) =>
+      Number(unknown) > 0 &&
+      t.rich('overview.withoutUnknown', { usd: () => <Usd value={unknown} /> }),
+  },
+  {
+    label: t('overview.figures.requests'),
+    of: 'requests',
+    value: ({ requests }) => <Count value={requests} />,
+  },
+  {
+    label: t('overview.figures.errors'),
+    of: 'errors',
+    isGrowthBad: true,
+    value: ({ errors }) => <Count value={errors} />,
+  },
+  {
+    label: t('overview.figures.firstEvent'),
+    of: 'first_event_p50_ms',
+    isGrowthBad: true,
+    value: (today) => <Duration ms={today.first_event_p50_ms} />,
+  },
+  {
+    label: t('overview.figures.tokens'),
+    of: 'tokens',
+    value: ({ tokens }) => <Count value={tokens} />,
+    more: ({ cache_hit_rate: rate }) =>
+      rate !== null && <div>{t('overview.fromCache', { share: formatShare(rate) })}</div>,
+  },
+]
+
+function TodayFigures({ data: { today, yesterday_so_far: before } }: { data: OverviewData }) {
   return (
     <Figures>
-      <Figure
-        label={moneyTerms.revenue_usd.name}
-        value={<Usd value={today.revenue_usd} />}
-        note={<Change now={Number(today.revenue_usd)} before={numberOf(before?.revenue_usd)} />}
-      />
-      <Figure
-        label={moneyTerms.known_margin_usd.name}
-        value={<Usd value={today.known_margin_usd} />}
-        note={<MarginNote today={today} before={before} />}
-      />
-      <Figure
-        label="Requests"
-        value={<Count value={today.requests} />}
-        note={<Change now={today.requests} before={before?.requests} />}
-      />
-      <Figure
-        label="Errors"
-        value={<Count value={today.errors} />}
-        note={<Change now={today.errors} before={before?.errors} isGrowthBad />}
-      />
-      <Figure
-        label="First event, median"
-        value={<Duration ms={today.first_event_p50_ms} />}
-        note={
-          <Change
-            now={today.first_event_p50_ms ?? undefined}
-            before={before?.first_event_p50_ms ?? undefined}
-            isGrowthBad
-          />
-        }
-      />
-      <Figure
-        label="Tokens"
-        value={<Count value={today.tokens} />}
-        note={
-          <>
-            <Change now={today.tokens} before={before?.tokens} />
-            {today.cache_hit_rate !== null && (
-              <div>{formatShare(today.cache_hit_rate)} of input from the cache</div>
-            )}
-          </>
-        }
-      />
+      {figures.map(({ label, value, of, isGrowthBad = false, instead, more }) => (
+        <Figure
+          key={of}
+          label={label}
+          value={value(today)}
+          note={
+            <>
+              {instead?.(today) || (
+                <AgainstYesterday
+                  now={today[of]}
+                  before={before?.[of] ?? null}
+                  isGrowthBad={isGrowthBad}
+                />
+              )}
+              {more?.(today)}
+            </>
+          }
+        />
+      ))}
     </Figures>
   )
 }
 
-function MarginNote({
-  today,
-  before,
-}: {
-  today: OverviewData['today']
-  before: OverviewData['yesterday_so_far']
-}) {
-  if (Number(today.unknown_cost_revenue_usd) > 0)
-    return (
-      <>
-        without <Usd value={today.unknown_cost_revenue_usd} /> of unknown cost
-      </>
-    )
-  return <Change now={Number(today.known_margin_usd)} before={numberOf(before?.margin_usd)} />
+interface AgainstProps {
+  readonly now: string | number | null
+  readonly before: string | number | null
+  /** More of it is worse, as of errors. */
+  readonly isGrowthBad: boolean
+}
+
+/** How a figure has changed against the same time of yesterday. */
+function AgainstYesterday({ now, before, isGrowthBad }: AgainstProps) {
+  if (now === null || before === null) return t('overview.noComparison')
+  const share = changeOf(Number(now), Number(before))
+  if (share === undefined) return t('overview.noneYesterday')
+  if (share === 0) return t('overview.asYesterday')
+  return t.rich('overview.vsYesterday', {
+    change: () => <Change share={share} isGrowthBad={isGrowthBad} />,
+  })
 }
 
 function LastAudit({ audit }: { audit: OverviewData['last_audit'] }) {
-  if (audit === null) return <Badge>No audit yet</Badge>
-  const isGood = audit.result === 'passed'
+  if (audit === null) return <Badge>{t('overview.noAudit')}</Badge>
   return (
     <Link to="/audit" search={{ tab: 'books' }}>
-      <Badge tone={isGood ? 'good' : 'bad'}>
-        Audit {audit.result.replace('_', ' ')} · <Age at={audit.at} />
+      <Badge tone={audit.result === 'passed' ? 'good' : 'bad'}>
+        {t.rich('overview.audit', {
+          result: t(`overview.auditResults.${audit.result}`),
+          age: () => <Age at={audit.at} />,
+        })}
       </Badge>
     </Link>
   )
-}
-
-function numberOf(text: string | null | undefined): number | undefined {
-  return text === null || text === undefined ? undefined : Number(text)
 }

@@ -1,6 +1,7 @@
 /** What the overview reads. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
+import { listDays, utcDay } from '../../ui/range.ts'
 
 export const overviewQuery = queryOptions({
   queryKey: ['overview'],
@@ -11,11 +12,6 @@ export const overviewQuery = queryOptions({
 export type Overview = Awaited<ReturnType<NonNullable<typeof overviewQuery.queryFn>>>
 
 const dayMs = 86_400_000
-
-function utcDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10)
-}
-
 const historyMs = 600_000
 
 /**
@@ -23,10 +19,8 @@ const historyMs = 600_000
  * renew them: a late refund appears after some minutes.
  */
 export function daysBeforeQuery(today: string, count: number) {
-  const days = Array.from({ length: count }, (_, index) =>
-    utcDay(Date.parse(today) - (count - index) * dayMs),
-  )
-  const [from = today, to = today] = [days[0], days.at(-1)]
+  const todayMs = Date.parse(today)
+  const [from, to] = [utcDay(todayMs - count * dayMs), utcDay(todayMs - dayMs)]
   return queryOptions({
     queryKey: ['history', from, to],
     staleTime: historyMs,
@@ -36,7 +30,7 @@ export function daysBeforeQuery(today: string, count: number) {
         api.GET('/admin/v1/reports', { params: { query: { by: 'day', from, to } } }),
       )
       const known = new Map(items.map((row) => [row.day, row]))
-      return days.map((day) => viewDay(day, known.get(day)))
+      return listDays({ from, to }).map((day) => viewDay(day, known.get(day)))
     },
   })
 }
@@ -79,15 +73,17 @@ export const startQuery = queryOptions({
   },
 })
 
-/** The models or accounts with the most spend today, in no order. */
-export function largestTodayQuery(by: 'model' | 'account', day: string, largest: number) {
+/** The models or accounts with the most spend today, the largest first. */
+export function largestTodayQuery(by: 'model' | 'account', day: string, limit: number) {
   return queryOptions({
     queryKey: ['reports', by, day],
-    async queryFn() {
-      const query = { by, from: day, to: day, largest }
-      const { items } = await bodyOf(api.GET('/admin/v1/reports', { params: { query } }))
-      // The row without a name has all others.
-      return items.filter((row) => row[by] !== '')
-    },
+    queryFn: () => readLargest(by, day, limit),
   })
 }
+
+async function readLargest(by: 'model' | 'account', day: string, limit: number) {
+  const query = { by, from: day, to: day, sort: 'revenue_usd', limit } as const
+  return (await bodyOf(api.GET('/admin/v1/reports', { params: { query } }))).items
+}
+
+export type LargestRow = Awaited<ReturnType<typeof readLargest>>[number]

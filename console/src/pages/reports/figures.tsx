@@ -1,48 +1,69 @@
 /** The figures of a report: their columns, and which of them are shown. */
 import type { ReactNode } from 'react'
+import { t } from '../../messages/t.ts'
+import { Change, changeOf } from '../../ui/change.tsx'
+import { formatDuration, formatInteger, formatShare, formatUsdExact } from '../../ui/format.ts'
 import { moneyTerms } from '../../ui/money-terms.ts'
-import type { Column } from '../../ui/table.tsx'
-import { Count, Duration, Usd } from '../../ui/values.tsx'
+import { Count, Duration, Missing, Usd } from '../../ui/values.tsx'
 import type { ReportRow } from './queries.ts'
 
-type Word = {
-  [Name in keyof ReportRow]: ReportRow[Name] extends string | number | null ? Name : never
-}[keyof ReportRow]
+type Sums = NonNullable<ReportRow['before']>
+export type Word = keyof Sums
 
-interface FigureColumn {
+export interface FigureColumn {
   readonly word: Word
   readonly name: string
   readonly kind: 'count' | 'usd' | 'time' | 'share'
   /** Shown where the reader has chosen no columns. */
   readonly isUsual?: true
+  readonly isGrowthBad?: true
 }
 
 /** All of them, so that the columns of each row add up. */
 function moneyColumns(): readonly FigureColumn[] {
+  const costs: readonly string[] = ['refunded_usd', 'own_cost_usd', 'estimated_cost_usd']
   return Object.entries(moneyTerms).map(([word, { name }]) => ({
     word: word as keyof typeof moneyTerms,
     name,
     kind: 'usd',
     isUsual: true,
+    ...(costs.includes(word) && { isGrowthBad: true }),
   }))
 }
 
 export const figureColumns: readonly FigureColumn[] = [
-  { word: 'requests', name: 'Requests', kind: 'count', isUsual: true },
-  { word: 'charged_requests', name: 'Charged requests', kind: 'count' },
-  { word: 'errors', name: 'Errors', kind: 'count', isUsual: true },
-  { word: 'failovers', name: 'Failovers', kind: 'count' },
-  { word: 'checks', name: 'Checks', kind: 'count' },
-  { word: 'input_tokens', name: 'Input tokens', kind: 'count', isUsual: true },
-  { word: 'output_tokens', name: 'Output tokens', kind: 'count', isUsual: true },
-  { word: 'cache_read_tokens', name: 'Cache read tokens', kind: 'count' },
-  { word: 'cache_write_tokens', name: 'Cache write tokens', kind: 'count' },
-  { word: 'total_tokens', name: 'Tokens', kind: 'count' },
-  { word: 'cache_hit_rate', name: 'Cache hit rate', kind: 'share' },
+  { word: 'requests', name: t('reports.figures.requests'), kind: 'count', isUsual: true },
+  { word: 'charged_requests', name: t('reports.figures.chargedRequests'), kind: 'count' },
+  {
+    word: 'errors',
+    name: t('reports.figures.errors'),
+    kind: 'count',
+    isUsual: true,
+    isGrowthBad: true,
+  },
+  { word: 'failovers', name: t('reports.figures.failovers'), kind: 'count', isGrowthBad: true },
+  { word: 'checks', name: t('reports.figures.checks'), kind: 'count' },
+  { word: 'input_tokens', name: t('reports.figures.inputTokens'), kind: 'count', isUsual: true },
+  { word: 'output_tokens', name: t('reports.figures.outputTokens'), kind: 'count', isUsual: true },
+  { word: 'cache_read_tokens', name: t('reports.figures.cacheReadTokens'), kind: 'count' },
+  { word: 'cache_write_tokens', name: t('reports.figures.cacheWriteTokens'), kind: 'count' },
+  { word: 'total_tokens', name: t('reports.figures.tokens'), kind: 'count' },
+  { word: 'cache_hit_rate', name: t('reports.figures.cacheHitRate'), kind: 'share' },
   ...moneyColumns(),
-  { word: 'unknown_cost_requests', name: 'Requests of unknown cost', kind: 'count' },
-  { word: 'first_event_p50_ms', name: 'First event, median', kind: 'time' },
-  { word: 'first_event_p95_ms', name: 'First event, 95 %', kind: 'time' },
+  { word: 'margin_rate', name: t('reports.figures.marginRate'), kind: 'share', isUsual: true },
+  { word: 'unknown_cost_requests', name: t('reports.figures.unknownCostRequests'), kind: 'count' },
+  {
+    word: 'first_event_p50_ms',
+    name: t('reports.figures.firstEventMedian'),
+    kind: 'time',
+    isGrowthBad: true,
+  },
+  {
+    word: 'first_event_p95_ms',
+    name: t('reports.figures.firstEvent95'),
+    kind: 'time',
+    isGrowthBad: true,
+  },
 ]
 
 /** The words of the shown columns. */
@@ -53,32 +74,51 @@ export function shownWords(columns: string | undefined): readonly string[] {
   return figureColumns.map(({ word }) => word).filter((word) => chosen.includes(word))
 }
 
-export function columnOf({ word, name, kind }: FigureColumn, isSorted: boolean): Column<ReportRow> {
-  return {
-    name,
-    isNumber: true,
-    ...(isSorted && { sort: word }),
-    cell: (row) => show(row[word], kind),
-  }
+/** A figure, and below it how it has changed, where the row has the period before. */
+export function FigureCell({ row, column }: { row: ReportRow; column: FigureColumn }) {
+  const { word, kind, isGrowthBad = false } = column
+  const { before } = row
+  const value = show(row[word], kind)
+  if (before === undefined) return value
+  const share = before === null ? undefined : changeBetween(row[word], before[word])
+  return (
+    <>
+      {value}
+      <div
+        className="report-change"
+        data-tip={before === null ? undefined : textOf(before[word], kind)}
+      >
+        {share === undefined ? (
+          <span className="soft">{t('reports.new')}</span>
+        ) : (
+          <Change share={share} isGrowthBad={isGrowthBad} />
+        )}
+      </div>
+    </>
+  )
 }
 
-function show(value: string | number | null, kind: FigureColumn['kind']): ReactNode {
+type Value = string | number | null
+
+function changeBetween(now: Value, before: Value): number | undefined {
+  return now === null || before === null ? undefined : changeOf(Number(now), Number(before))
+}
+
+function show(value: Value, kind: FigureColumn['kind']): ReactNode {
   if (kind === 'usd') return <Usd value={value === null ? null : String(value)} places={2} />
   const number = value === null ? null : Number(value)
-  if (kind === 'share') return number === null ? '' : `${Math.round(100 * number)} %`
+  if (kind === 'share')
+    return number === null ? (
+      <Missing why={t('reports.noShare')} />
+    ) : (
+      <data value={number}>{formatShare(number)}</data>
+    )
   return kind === 'time' ? <Duration ms={number} /> : <Count value={number} />
 }
 
-/** For sorting only: amounts are rounded to a binary number. */
-export function sortValue(row: ReportRow, word: string): string | number {
-  const column = figureColumns.find((each) => each.word === word)
-  if (column === undefined) {
-    const texts = new Map<string, string | null>(Object.entries(keyTexts(row)))
-    return texts.get(word) ?? ''
-  }
-  return Number(row[column.word] ?? Number.NEGATIVE_INFINITY)
-}
-
-function keyTexts({ day, account, key, model, channel }: ReportRow) {
-  return { day, account, key, model, channel }
+function textOf(value: Value, kind: FigureColumn['kind']): string {
+  if (value === null) return t('reports.none')
+  if (kind === 'usd') return formatUsdExact(String(value))
+  const format = { share: formatShare, time: formatDuration, count: formatInteger }[kind]
+  return format(Number(value))
 }

@@ -2,22 +2,22 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
-import {
-  daysOf,
-  keysOf,
-  type ChartFigure,
-  type Days,
-  type Key,
-  type ReportSearch,
-} from './address.ts'
+import type { paths } from '../../api/schema.ts'
+import { t } from '../../messages/t.ts'
+import type { Sort } from '../../ui/table.tsx'
+import { periodBefore, periodOf, type Period } from '../../ui/range.ts'
+import { keysOf, type ChartFigure, type Key, type ReportSearch } from './address.ts'
+
+type Query = NonNullable<paths['/admin/v1/reports']['get']['parameters']['query']>
 
 /** The largest page of the API. */
 const limit = 1_000
+const rowsPerPage = 100
 /** As many as the API reports on. */
 const daysMax = 3_660
 
 /** A report without its keys: which days of which requests. */
-export interface Question extends Days {
+export interface Question extends Period {
   readonly account?: string
   readonly key?: string
   readonly model?: string
@@ -27,7 +27,7 @@ export interface Question extends Days {
 export function questionOf(search: ReportSearch, nowMs: number): Question {
   const { account, key, model, channel } = search
   return {
-    ...daysOf(search, nowMs),
+    ...periodOf(search, { unit: 'day', nowMs, usual: '30d' }),
     ...(account !== undefined && { account }),
     ...(key !== undefined && { key }),
     ...(model !== undefined && { model }),
@@ -40,37 +40,56 @@ export function byOf(search: ReportSearch): string {
   return keys.length === 0 ? 'total' : keys.join(',')
 }
 
-interface PageQuestion extends Question {
-  readonly by: string
-  readonly limit: number
-  readonly cursor?: string
-  readonly largest?: number
-  readonly largest_by?: 'revenue' | 'requests' | 'tokens'
+/** The order of the rows: as chosen, or the days as they follow, or the largest spend first. */
+export function sortOf({ sort, order, ...search }: ReportSearch): Sort {
+  if (sort !== undefined) return { by: sort, order: order ?? 'desc' }
+  return keysOf(search)[0] === 'day'
+    ? { by: 'day', order: 'asc' }
+    : { by: 'revenue_usd', order: 'desc' }
 }
 
-function readPage(query: PageQuestion) {
+function readPage(query: Query) {
   return bodyOf(api.GET('/admin/v1/reports', { params: { query } }))
-}
-
-export function reportQuery(question: Question, by: string) {
-  return infiniteQueryOptions({
-    queryKey: ['reports', 'table', by, question],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor }) =>
-      readPage({ ...question, by, limit, ...(cursor !== undefined && { cursor }) }),
-    getNextPageParam: ({ next_cursor: cursor }) => cursor ?? undefined,
-  })
-}
-
-export function totalQuery(question: Question) {
-  return queryOptions({
-    queryKey: ['reports', 'total', question],
-    queryFn: async () => (await readPage({ ...question, by: 'total', limit: 1 })).items[0] ?? null,
-  })
 }
 
 type Page = Awaited<ReturnType<typeof readPage>>
 export type ReportRow = Page['items'][number]
+
+interface Asked {
+  readonly question: Question
+  readonly by: string
+  readonly sort: Sort
+  readonly compare: 'before' | undefined
+}
+
+export function reportQuery({ question, by, sort, compare }: Asked) {
+  const asked = {
+    ...question,
+    by,
+    ...(compare !== undefined && { compare }),
+    limit: rowsPerPage,
+  }
+  // The API refuses a word that it does not know.
+  const order = { sort: sort.by as NonNullable<Query['sort']>, order: sort.order }
+  const rows = JSON.stringify(asked)
+  return infiniteQueryOptions({
+    queryKey: ['reports', 'table', rows, order],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor }) =>
+      readPage({ ...asked, ...order, ...(cursor !== undefined && { cursor }) }),
+    getNextPageParam: ({ next_cursor: cursor }) => cursor ?? undefined,
+    // Until they are here in another order, the same rows stay.
+    placeholderData: (known, query) => (query?.queryKey[2] === rows ? known : undefined),
+  })
+}
+
+export function totalQuery(question: Question, compare: 'before' | undefined) {
+  const asked = { ...question, by: 'total', limit: 1, ...(compare !== undefined && { compare }) }
+  return queryOptions({
+    queryKey: ['reports', 'total', asked],
+    queryFn: async () => (await readPage(asked)).items[0] ?? null,
+  })
+}
 
 export type PartKey = Exclude<Key, 'day'>
 
@@ -82,8 +101,7 @@ export function partOf(row: ReportRow, key: PartKey): string {
 }
 
 export function partName(row: ReportRow, key: PartKey): string {
-  const name = { account: row.account, key: row.key, model: row.model, channel: row.channel }[key]
-  return name ?? (partOf(row, key) || 'None')
+  return row[key] ?? (partOf(row, key) || t('reports.none'))
 }
 
 interface Part {
@@ -96,57 +114,72 @@ export interface DayParts {
   readonly parts: readonly Part[]
   /** All others as one, by day; everything where the report has no parts. */
   readonly others: readonly ReportRow[]
+  /** Each day of the period before; undefined where nothing is compared. */
+  readonly before: readonly ReportRow[] | undefined
 }
 
 /** More parts than this have no colour of their own. */
 const partsMax = 7
 /** Rows of the most days that the API reports on. */
 const dayPartsMax = daysMax * (partsMax + 1)
-const ranks = { spend: 'revenue', requests: 'requests', tokens: 'tokens' } as const
+const ranks = {
+  spend: 'revenue',
+  margin: 'revenue',
+  requests: 'requests',
+  tokens: 'tokens',
+} as const
+
+interface Charted {
+  readonly question: Question
+  readonly part: PartKey | undefined
+  readonly figure: ChartFigure
+  readonly compare: 'before' | undefined
+}
 
 /** The days of a report, and those of its largest parts. */
-export function dayPartsQuery(
-  question: Question,
-  part: PartKey | undefined,
-  { figure, valueOf }: { figure: ChartFigure; valueOf: (row: ReportRow) => number },
-) {
-  const asked =
-    part === undefined
-      ? { ...question, by: 'day', limit }
-      : { ...question, by: `day,${part}`, largest: partsMax, largest_by: ranks[figure], limit }
+export function dayPartsQuery({ question, part, figure, compare }: Charted) {
+  const readDays = (asked: Query) =>
+    readAll((cursor) => readPage({ ...asked, limit, ...cursor }), dayPartsMax)
   return queryOptions({
-    queryKey: ['reports', 'days', part ?? '', figure, question],
+    queryKey: ['reports', 'days', part ?? '', figure, compare ?? '', question],
     async queryFn(): Promise<DayParts> {
-      const rows = await readAll((cursor) => readPage({ ...asked, ...cursor }), dayPartsMax)
-      if (part === undefined) return { parts: [], others: rows }
+      const before =
+        compare && (await readDays({ ...question, ...periodBefore(question), by: 'day' }))
+      if (part === undefined)
+        return { parts: [], others: await readDays({ ...question, by: 'day' }), before }
+      const rows = await readDays({
+        ...question,
+        by: `day,${part}`,
+        largest: partsMax,
+        largest_by: ranks[figure],
+      })
       const byPart = new Map<string, ReportRow[]>()
       for (const row of rows) {
-        const id = partOf(row, part)
-        byPart.set(id, [...(byPart.get(id) ?? []), row])
+        const of = byPart.get(partOf(row, part))
+        if (of === undefined) byPart.set(partOf(row, part), [row])
+        else of.push(row)
       }
       const others = byPart.get('') ?? []
       byPart.delete('')
-      const sumOf = (each: Part): number => each.rows.reduce((sum, row) => sum + valueOf(row), 0)
-      const parts = [...byPart]
-        .map(([id, ofPart]) => ({ name: nameAmong(byPart, id, part), rows: ofPart }))
-        .filter((each) => sumOf(each) > 0)
-        .toSorted((one, other) => sumOf(other) - sumOf(one))
-      return { parts, others }
+      return { parts: namedParts(byPart, part), others, before }
     },
   })
 }
 
 /** Keys of two accounts may have one name: the later ones get their id. */
-function nameAmong(
+function namedParts(
   byPart: ReadonlyMap<string, readonly ReportRow[]>,
-  id: string,
   part: PartKey,
-): string {
-  const nameOf = (rows: readonly ReportRow[] = []): string =>
-    rows[0] === undefined ? id : partName(rows[0], part)
-  const name = nameOf(byPart.get(id))
-  const first = [...byPart].find(([, rows]) => nameOf(rows) === name)
-  return first?.[0] === id ? name : `${name} (${id})`
+): readonly Part[] {
+  const taken = new Set<string>()
+  return [...byPart].flatMap(([id, rows]): Part[] => {
+    const [first] = rows
+    if (first === undefined) return []
+    const name = partName(first, part)
+    const shown = taken.has(name) ? `${name} (${id})` : name
+    taken.add(name)
+    return [{ name: shown, rows }]
+  })
 }
 
 /** The whole report as the API writes it, byte for byte the output of `turnpike report --csv`. */

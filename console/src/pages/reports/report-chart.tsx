@@ -1,11 +1,13 @@
 /** A figure by day, stacked by the first other key: its seven largest parts, and all others as one. */
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { t } from '../../messages/t.ts'
 import { Card } from '../../ui/card.tsx'
-import { Chart, type Series } from '../../ui/chart.tsx'
+import { Chart, type ChartProps, type Series } from '../../ui/chart.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { formatCount, formatUsd } from '../../ui/format.ts'
+import { listDays, periodBefore, type Period } from '../../ui/range.ts'
 import { Failure, Loading } from '../../ui/states.tsx'
-import { chartFigures, listDays, type ChartFigure } from './address.ts'
+import { chartFigures, type ChartFigure } from './address.ts'
 import {
   dayPartsQuery,
   type DayParts,
@@ -17,22 +19,29 @@ import {
 interface FigureForm {
   readonly title: string
   readonly valueOf: (row: ReportRow) => number
-  readonly format: (value: number) => string
+  readonly figure: ChartProps['figure']
 }
 
-const count = (value: number): string => formatCount(Math.round(value))
-
-const figures: Readonly<Record<ChartFigure, FigureForm>> = {
+const forms: Readonly<Record<ChartFigure, FigureForm>> = {
   spend: {
-    title: 'Spend',
+    title: t('reports.figures.spend'),
     valueOf: (row) => Number(row.revenue_usd),
-    format: (value) => formatUsd(value.toFixed(6)),
+    figure: 'usd',
   },
-  requests: { title: 'Requests', valueOf: (row) => row.requests, format: count },
+  margin: {
+    title: t('reports.figures.margin'),
+    valueOf: (row) => Number(row.known_margin_usd),
+    figure: 'usd',
+  },
+  requests: {
+    title: t('reports.figures.requests'),
+    valueOf: ({ requests }) => requests,
+    figure: 'count',
+  },
   tokens: {
-    title: 'Tokens',
+    title: t('reports.figures.tokens'),
     valueOf: (row) => row.total_tokens,
-    format: count,
+    figure: 'count',
   },
 }
 
@@ -41,25 +50,34 @@ interface ReportChartProps {
   readonly isListRead: boolean
   readonly part: PartKey | undefined
   readonly figure: ChartFigure
+  readonly compare: 'before' | undefined
   readonly onFigure: (figure: ChartFigure) => void
+  readonly onPeriod: (period: Period) => void
 }
 
-export function ReportChart({ question, isListRead, part, figure, onFigure }: ReportChartProps) {
-  const { title, valueOf, format } = figures[figure]
+export function ReportChart(props: ReportChartProps) {
+  const { question, isListRead, part, figure, compare, onFigure, onPeriod } = props
+  const navigate = useNavigate()
+  const form = forms[figure]
   const { data, error, refetch } = useQuery({
-    ...dayPartsQuery(question, part, { figure, valueOf }),
+    ...dayPartsQuery({ question, part, figure, compare }),
     enabled: isListRead,
   })
-  const label = `${title} by day`
+  const label = t('reports.byDay', { figure: form.title })
+  const days = listDays(question)
   return (
     <Card
       title={label}
-      hint={part === undefined ? 'UTC' : `UTC, by ${part}`}
+      hint={
+        part === undefined
+          ? t('reports.utc')
+          : t('reports.utcBy', { key: t(`reports.keys.${part}`).toLowerCase() })
+      }
       actions={
         <SelectField
-          label="Figure"
+          label={t('reports.figure')}
           value={figure}
-          options={chartFigures.map((each) => [each, figures[each].title] as const)}
+          options={chartFigures.map((each) => [each, forms[each].title] as const)}
           onChange={onFigure}
         />
       }
@@ -70,11 +88,17 @@ export function ReportChart({ question, isListRead, part, figure, onFigure }: Re
         <Chart
           label={label}
           unit="day"
-          isStacked
+          // A loss is no part of a pile.
+          isStacked={figure !== 'margin' || part === undefined}
           height={240}
-          format={format}
-          times={listDays(question).map((day) => Date.parse(day) / 1_000)}
-          series={seriesOf(data, listDays(question), { title, valueOf })}
+          figure={form.figure}
+          times={days.map((day) => Date.parse(day) / 1_000)}
+          series={seriesOf(data, question, form)}
+          onPeriod={onPeriod}
+          onOpen={(period) => {
+            const { from: _, to: __, ...filter } = question
+            void navigate({ to: '/requests', search: { ...filter, ...period } })
+          }}
         />
       )}
     </Card>
@@ -82,20 +106,33 @@ export function ReportChart({ question, isListRead, part, figure, onFigure }: Re
 }
 
 function seriesOf(
-  { parts, others }: DayParts,
-  days: readonly string[],
-  { title, valueOf }: Pick<FigureForm, 'title' | 'valueOf'>,
+  { parts, others, before }: DayParts,
+  question: Question,
+  { title, valueOf }: FigureForm,
 ): readonly Series[] {
-  const byDay = (rows: readonly ReportRow[]): readonly number[] => {
-    const values = new Map(rows.map((row) => [row.day, valueOf(row)]))
-    return days.map((day) => values.get(day) ?? 0)
+  const values = (rows: readonly ReportRow[], period: Period): readonly number[] => {
+    const byDay = new Map(rows.map((row) => [row.day, valueOf(row)]))
+    return listDays(period).map((day) => byDay.get(day) ?? 0)
   }
-  const series = parts.map(({ name, rows }): Series => ({
-    name,
-    values: byDay(rows),
-    kind: 'bars',
-  }))
-  const rest = byDay(others)
-  if (series.length > 0 && rest.every((value) => value === 0)) return series
-  return [...series, { name: series.length === 0 ? title : 'Others', kind: 'bars', values: rest }]
+  const sumOf = (rows: readonly ReportRow[]): number =>
+    rows.reduce((sum, row) => sum + valueOf(row), 0)
+  const series = parts
+    .filter(({ rows }) => rows.some((row) => valueOf(row) !== 0))
+    .toSorted((one, other) => sumOf(other.rows) - sumOf(one.rows))
+    .map(({ name, rows }): Series => ({ name, values: values(rows, question), kind: 'bars' }))
+  const rest = values(others, question)
+  if (series.length === 0 || rest.some((value) => value !== 0))
+    series.push({
+      name: series.length === 0 ? title : t('reports.others'),
+      kind: 'bars',
+      values: rest,
+    })
+  if (before !== undefined)
+    series.push({
+      name: t('reports.before'),
+      kind: 'line',
+      isFaint: true,
+      values: values(before, periodBefore(question)),
+    })
+  return series
 }

@@ -1,121 +1,78 @@
-/** The period of a report, its keys, and the requests that it counts. */
+/** The keys of a report, its period, and the requests that it counts. */
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { SelectField, TextField } from '../../ui/field.tsx'
-import {
-  keys,
-  keysOf,
-  periods,
-  type Days,
-  type Key,
-  type Period,
-  type ReportSearch,
-} from './address.ts'
-import { channelNamesQuery, modelNamesQuery } from '../../api/names.ts'
+import { accountNamesQuery, channelNamesQuery, modelNamesQuery } from '../../api/names.ts'
+import { t } from '../../messages/t.ts'
+import { CheckField } from '../../ui/field.tsx'
+import { dayPresets } from '../../ui/range.ts'
+import { RangePicker } from '../../ui/range.tsx'
+import { SuggestField } from '../../ui/suggest-field.tsx'
+import { keys, keysOf, type Key, type ReportSearch } from './address.ts'
 
-const periodNames: Readonly<Record<Period, string>> = {
-  today: 'Today',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
-  'this-month': 'This month',
-  'last-month': 'Last month',
-  custom: 'Other days',
-}
-
-export const keyNames: Readonly<Record<Key, string>> = {
-  day: 'Day',
-  account: 'Account',
-  key: 'Key',
-  model: 'Model',
-  channel: 'Channel',
+export type SearchChanges = {
+  readonly [Name in keyof ReportSearch]?: ReportSearch[Name] | undefined
 }
 
 interface ReportFiltersProps {
   readonly search: ReportSearch
-  readonly days: Days
-  readonly onChange: (change: Partial<ReportSearch>) => void
+  readonly onChange: (changes: SearchChanges) => void
 }
 
-export function ReportFilters({ search, days, onChange }: ReportFiltersProps) {
-  const { period = '30d' } = search
+export function ReportFilters({ search, onChange }: ReportFiltersProps) {
+  const [typed, setTyped] = useState('')
+  const accounts = useQuery(accountNamesQuery(typed))
   const models = useQuery(modelNamesQuery)
   const channels = useQuery(channelNamesQuery)
+  const field = (name: PartName, names: readonly string[] = []) => ({
+    label: t(`reports.keys.${name}`),
+    value: search[name] ?? '',
+    suggestions: names.map((value) => ({ value })),
+    onApply: (value: string) => onChange({ [name]: value === '' ? undefined : value }),
+  })
   return (
-    <div className="stack reports-question">
+    <>
       <KeyChoice search={search} onChange={onChange} />
       <div className="filters">
-        <SelectField
-          label="Period (UTC)"
-          value={period}
-          options={periods.map((each) => [each, periodNames[each]] as const)}
-          onChange={(chosen) =>
-            onChange(
-              chosen === 'custom'
-                ? { period: chosen, ...days }
-                : { period: chosen, from: '', to: '' },
-            )
-          }
+        <RangePicker
+          value={search}
+          unit="day"
+          presets={dayPresets}
+          usual="30d"
+          onChange={onChange}
         />
-        {period === 'custom' && (
-          <>
-            <TextField
-              label="From"
-              type="date"
-              value={days.from}
-              max={days.to}
-              onChange={(from) => onChange({ from })}
-            />
-            <TextField
-              label="To"
-              type="date"
-              value={days.to}
-              min={days.from}
-              onChange={(to) => onChange({ to })}
-            />
-          </>
-        )}
-        <Names
-          label="Model"
-          names={models.data}
-          value={search.model ?? ''}
-          onChange={(model) => onChange({ model })}
+        <SuggestField {...field('model', models.data)} />
+        <SuggestField {...field('channel', channels.data)} />
+        <SuggestField
+          {...field('account', accounts.data)}
+          placeholder={t('reports.nameOrId')}
+          onTyped={setTyped}
         />
-        <Names
-          label="Channel"
-          names={channels.data}
-          value={search.channel ?? ''}
-          onChange={(channel) => onChange({ channel })}
-        />
-        <EnteredField
-          label="Account"
-          placeholder="Name or id"
-          value={search.account ?? ''}
-          onEnter={(account) => onChange({ account })}
-        />
-        <EnteredField
-          label="Key"
-          placeholder="Id of a key"
-          value={search.key ?? ''}
-          onEnter={(key) => onChange({ key })}
+        <SuggestField {...field('key')} placeholder={t('reports.idOfKey')} />
+        <CheckField
+          label={t('reports.compare')}
+          value={search.compare !== undefined}
+          onChange={(isCompared) => onChange({ compare: isCompared ? 'before' : undefined })}
         />
       </div>
-    </div>
+    </>
   )
 }
 
-/** The rows are sorted by the keys in the order in which they were chosen. */
-function KeyChoice({ search, onChange }: Omit<ReportFiltersProps, 'days'>) {
+type PartName = Exclude<Key, 'day'>
+
+/** The rows are grouped by the keys in the order in which they were chosen. */
+function KeyChoice({ search, onChange }: ReportFiltersProps) {
   const chosen = keysOf(search)
   const id = useId()
   const toggle = (key: Key): void => {
     const next = chosen.includes(key) ? chosen.filter((each) => each !== key) : [...chosen, key]
-    onChange({ by: next.length === 0 ? 'total' : next.join(',') })
+    // A column by which the rows were sorted may be gone.
+    const sort = keys.some((each) => each === search.sort) ? { sort: undefined } : {}
+    onChange({ by: next.length === 0 ? 'total' : next.join(','), ...sort })
   }
   return (
     <div className="row" role="group" aria-labelledby={id}>
-      <span id={id} className="reports-keys-label">
-        One row for each
-      </span>
+      <strong id={id}>{t('reports.oneRowFor')}</strong>
       {keys.map((key) => {
         const place = chosen.indexOf(key)
         return (
@@ -126,62 +83,11 @@ function KeyChoice({ search, onChange }: Omit<ReportFiltersProps, 'days'>) {
             aria-pressed={place >= 0}
             onClick={() => toggle(key)}
           >
-            {keyNames[key]}
-            {place >= 0 && chosen.length > 1 && (
-              <span className="reports-key-place">{place + 1}</span>
-            )}
+            {t(`reports.keys.${key}`)}
+            {place >= 0 && chosen.length > 1 && <small>{place + 1}</small>}
           </button>
         )
       })}
     </div>
-  )
-}
-
-interface NamesProps {
-  readonly label: string
-  /** Undefined until they are read. */
-  readonly names: readonly string[] | undefined
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
-
-function Names({ label, names: known = [], value, onChange }: NamesProps) {
-  // A retired one can be asked for by its address.
-  const names = value === '' || known.includes(value) ? known : [value, ...known]
-  return (
-    <SelectField
-      label={label}
-      value={value}
-      options={[['', 'All'], ...names.map((each) => [each, each] as const)]}
-      onChange={onChange}
-    />
-  )
-}
-
-interface EnteredFieldProps {
-  readonly label: string
-  readonly placeholder: string
-  readonly value: string
-  readonly onEnter: (value: string) => void
-}
-
-/** Takes effect with Enter or when the reader goes on: a part of a name is an unknown account. */
-function EnteredField({ label, placeholder, value, onEnter }: EnteredFieldProps) {
-  const [draft, setDraft] = useState<string>()
-  const enter = (): void => {
-    if (draft !== undefined && draft.trim() !== value) onEnter(draft.trim())
-    setDraft(undefined)
-  }
-  return (
-    <TextField
-      label={label}
-      placeholder={placeholder}
-      value={draft ?? value}
-      onChange={setDraft}
-      onBlur={enter}
-      onKeyDown={({ key }) => {
-        if (key === 'Enter') enter()
-      }}
-    />
   )
 }

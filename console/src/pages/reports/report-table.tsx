@@ -1,17 +1,21 @@
-/** The rows of a report with their sum. They sort in the browser once all of them are read. */
+/** The rows of a report with their sum, sorted by the gateway over the whole report. */
+import { Popover } from '@base-ui/react/popover'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Download } from 'lucide-react'
+import { Columns3, Download } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { saveFile } from '../../ui/csv.ts'
+import { CheckField } from '../../ui/field.tsx'
 import { formatDay } from '../../ui/format.ts'
+import { daysText } from '../../ui/range.tsx'
 import { describeFailure, Empty, Failure, Loading } from '../../ui/states.tsx'
-import { More, sortRows, Table, type Column, type Sort } from '../../ui/table.tsx'
+import { More, Table, type Column, type Sort } from '../../ui/table.tsx'
 import { announce } from '../../ui/toast.tsx'
 import type { Key } from './address.ts'
-import { columnOf, figureColumns, sortValue } from './figures.tsx'
+import { FigureCell, figureColumns, type FigureColumn } from './figures.tsx'
 import {
   partName,
   partOf,
@@ -21,79 +25,71 @@ import {
   type Question,
   type ReportRow,
 } from './queries.ts'
-import { keyNames } from './report-filters.tsx'
-
-/** As many as a browser lays out at once without a pause. */
-const shownAtOnce = 100
 
 interface ReportTableProps {
   readonly question: Question
   readonly by: string
   readonly keys: readonly Key[]
   readonly words: readonly string[]
-  readonly sort: Sort | undefined
+  readonly sort: Sort
+  readonly compare: 'before' | undefined
   readonly onSort: (sort: Sort) => void
-  readonly columnsMenu: ReactNode
+  /** Undefined = the usual ones. */
+  readonly onColumns: (words: readonly string[] | undefined) => void
 }
 
 export function ReportTable(props: ReportTableProps) {
-  const { question, by, columnsMenu } = props
+  const { question, by, words, onColumns } = props
   return (
     <Card
-      title="By row"
-      hint={`${formatDay(question.from)} to ${formatDay(question.to)}, UTC`}
+      title={t('reports.byRow')}
+      hint={daysText(question)}
       isFlush
       actions={
         <>
-          {columnsMenu}
+          <ColumnsMenu shown={words} onChange={onColumns} />
           <CsvButton question={question} by={by} />
         </>
       }
     >
-      <Rows key={`${by} ${JSON.stringify(question)}`} {...props} />
+      <Rows {...props} />
     </Card>
   )
 }
 
-function Rows({ question, by, keys, words, sort, onSort }: ReportTableProps) {
-  const report = useInfiniteQuery(reportQuery(question, by))
-  const total = useQuery({ ...totalQuery(question), enabled: report.isFetched })
-  const [shownMax, setShownMax] = useState(shownAtOnce)
+function Rows({ question, by, keys, words, sort, compare, onSort }: ReportTableProps) {
+  const report = useInfiniteQuery(reportQuery({ question, by, sort, compare }))
+  const total = useQuery({ ...totalQuery(question, compare), enabled: report.isFetched })
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = report
+  const { isPlaceholderData: isOld } = report
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading rows={8} />
-  const read = data.pages.flatMap(({ items }) => items)
-  if (read.length === 0)
-    return <Empty title="No request in this period.">Choose other days, or fewer filters.</Empty>
-  const rows = sort === undefined || hasNextPage ? read : sortRows(read, sort, sortValue)
-  const shown = rows.slice(0, shownMax)
-  const columns = [
-    ...keys.map((key, index) => keyColumn(key, { isSorted: !hasNextPage, isFirst: index === 0 })),
-    ...figureColumns
-      .filter(({ word }) => words.includes(word))
-      .map((column) => columnOf(column, !hasNextPage)),
-  ]
+  const rows = data.pages.flatMap(({ items }) => items)
+  if (rows.length === 0)
+    return <Empty title={t('reports.noRequest')}>{t('reports.noRequestAdvice')}</Empty>
   return (
-    <>
+    <div aria-busy={isOld}>
       <Table
-        caption="Report"
-        columns={columns}
-        rows={shown}
+        caption={t('reports.table')}
+        columns={[
+          ...keys.map((key, index) => keyColumn(key, index === 0)),
+          ...figureColumns
+            .filter(({ word }) => words.includes(word))
+            .map((column) => figureColumn(column, question)),
+        ]}
+        rows={rows}
         total={keys.length === 0 ? undefined : (total.data ?? undefined)}
         rowKey={(row) => keys.map((key) => keyOf(row, key)).join(' ')}
-        {...(sort !== undefined && !hasNextPage && { sort })}
+        sort={sort}
         onSort={onSort}
       />
       <More
-        count={shown.length}
-        hasMore={shown.length < rows.length || hasNextPage}
+        count={rows.length}
+        hasMore={hasNextPage}
         isBusy={isFetchingNextPage}
-        onMore={() => {
-          setShownMax(shownMax + shownAtOnce)
-          if (shownMax + shownAtOnce > rows.length && hasNextPage) void fetchNextPage()
-        }}
+        onMore={() => void fetchNextPage()}
       />
-    </>
+    </div>
   )
 }
 
@@ -101,30 +97,23 @@ function keyOf(row: ReportRow, key: Key): string {
   return key === 'day' ? (row.day ?? '') : partOf(row, key)
 }
 
-function keyColumn(
-  key: Key,
-  { isSorted, isFirst }: { readonly isSorted: boolean; readonly isFirst: boolean },
-): Column<ReportRow> {
+function keyColumn(key: Key, isFirst: boolean): Column<ReportRow> {
   return {
-    name: keyNames[key],
-    ...(isSorted && { sort: key }),
-    cell: (row) => <KeyCell row={row} of={key} total={isFirst ? 'Total' : ''} />,
+    name: t(`reports.keys.${key}`),
+    sort: key,
+    cell: (row) => (isSum(row) ? isFirst && t('reports.total') : <KeyCell row={row} of={key} />),
   }
 }
 
-function KeyCell({ row, of: key, total }: { row: ReportRow; of: Key; total: string }) {
-  // Only the row of the sums has none of its keys.
-  if (
-    row.day === null &&
-    row.account === null &&
-    row.key === null &&
-    row.model === null &&
-    row.channel === null
-  )
-    return total
+/** Only the row of the sums has none of its keys. */
+function isSum({ day, account, key, model, channel }: ReportRow): boolean {
+  return [day, account, key, model, channel].every((value) => value === null)
+}
+
+function KeyCell({ row, of: key }: { row: ReportRow; of: Key }) {
   if (key === 'day') return <span className="reports-day">{formatDay(row.day ?? '')}</span>
   const id = partOf(row, key)
-  if (id === '') return <span className="soft">Gateway’s own checks</span>
+  if (id === '') return <span className="soft">{t('reports.ownChecks')}</span>
   if (key === 'account')
     return (
       <Link to="/accounts/$account" params={{ account: id }} className="reports-name">
@@ -144,6 +133,88 @@ function KeyCell({ row, of: key, total }: { row: ReportRow; of: Key; total: stri
   )
 }
 
+/** The number of requests leads to them: those of the row, in the period and the filter of the report. */
+function figureColumn(column: FigureColumn, question: Question): Column<ReportRow> {
+  const cell = (row: ReportRow): ReactNode => <FigureCell row={row} column={column} />
+  return {
+    name: column.name,
+    isNumber: true,
+    sort: column.word,
+    cell:
+      column.word === 'requests'
+        ? (row) => (
+            <RequestsLink row={row} question={question}>
+              {cell(row)}
+            </RequestsLink>
+          )
+        : cell,
+  }
+}
+
+interface RequestsLinkProps {
+  readonly row: ReportRow
+  readonly question: Question
+  readonly children: ReactNode
+}
+
+function RequestsLink({ row, question, children }: RequestsLinkProps) {
+  const { day, account_id: account, key_id: key, model, channel } = row
+  // Checks are no requests of accounts, and no filter finds what no channel answered.
+  if (row.requests === 0 || account === '' || channel === '') return children
+  const search = {
+    ...question,
+    ...(day !== null && { from: day, to: day }),
+    ...(account !== null && { account }),
+    ...(key !== null && { key }),
+    ...(model !== null && { model }),
+    ...(channel !== null && { channel }),
+  }
+  return (
+    <Link to="/requests" search={search}>
+      {children}
+      <span className="visually-hidden"> {t('reports.showRequests')}</span>
+    </Link>
+  )
+}
+
+interface ColumnsMenuProps {
+  readonly shown: readonly string[]
+  readonly onChange: (words: readonly string[] | undefined) => void
+}
+
+function ColumnsMenu({ shown, onChange }: ColumnsMenuProps) {
+  return (
+    <Popover.Root>
+      <Popover.Trigger
+        render={
+          <Button>
+            <Columns3 aria-hidden /> {t('reports.columns')}
+          </Button>
+        }
+      />
+      <Popover.Portal>
+        <Popover.Positioner align="end" sideOffset={6} className="popover-place">
+          <Popover.Popup className="popover" aria-label={t('reports.columns')}>
+            {figureColumns.map(({ word, name }) => (
+              <CheckField
+                key={word}
+                label={name}
+                value={shown.includes(word)}
+                onChange={(isShown) =>
+                  onChange(isShown ? [...shown, word] : shown.filter((each) => each !== word))
+                }
+              />
+            ))}
+            <Button look="quiet" onClick={() => onChange(undefined)}>
+              {t('reports.usualColumns')}
+            </Button>
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
 function CsvButton({ question, by }: { question: Question; by: string }) {
   const [isBusy, setIsBusy] = useState(false)
   const save = async (): Promise<void> => {
@@ -152,14 +223,14 @@ function CsvButton({ question, by }: { question: Question; by: string }) {
       const text = await readCsv(question, by)
       saveFile(`report-${by.replaceAll(',', '-')}-${question.from}-${question.to}.csv`, text)
     } catch (error) {
-      announce(`The report was not exported. ${describeFailure(error).title}`)
+      announce(t('reports.exportFailed', { why: describeFailure(error).title }))
     } finally {
       setIsBusy(false)
     }
   }
   return (
     <Button isBusy={isBusy} onClick={() => void save()}>
-      <Download aria-hidden /> Export CSV
+      <Download aria-hidden /> {t('reports.exportCsv')}
     </Button>
   )
 }

@@ -1,0 +1,246 @@
+/** Today by hour, the last thirty days, and where today's spend comes from. Each leads to the requests behind it. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { t } from '../../messages/t.ts'
+import { Card } from '../../ui/card.tsx'
+import { Chart, type ChartProps } from '../../ui/chart.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { moneyTerms } from '../../ui/money-terms.ts'
+import type { Period } from '../../ui/range.ts'
+import { BarList } from '../../ui/small-charts.tsx'
+import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { Usd } from '../../ui/values.tsx'
+import { metrics, type Metric } from './address.ts'
+import {
+  daysBeforeQuery,
+  largestTodayQuery,
+  viewDay,
+  type DayFigures,
+  type LargestRow,
+  type Overview,
+} from './queries.ts'
+
+type Hour = Overview['hours'][number]
+
+interface MetricForm {
+  readonly name: string
+  readonly valueOf: (hour: Hour) => number | null
+  readonly figure: ChartProps['figure']
+}
+
+const forms: Readonly<Record<Metric, MetricForm>> = {
+  spend: {
+    name: moneyTerms.revenue_usd.name,
+    valueOf: (hour) => Number(hour.revenue_usd),
+    figure: 'usd',
+  },
+  margin: {
+    name: moneyTerms.known_margin_usd.name,
+    valueOf: (hour) => Number(hour.known_margin_usd),
+    figure: 'usd',
+  },
+  requests: {
+    name: t('overview.figures.requests'),
+    valueOf: ({ requests }) => requests,
+    figure: 'count',
+  },
+  errors: { name: t('overview.figures.errors'), valueOf: ({ errors }) => errors, figure: 'count' },
+  'first-event': {
+    name: t('overview.figures.firstEvent'),
+    valueOf: (hour) => hour.first_event_p50_ms,
+    figure: 'ms',
+  },
+  tokens: { name: t('overview.figures.tokens'), valueOf: ({ tokens }) => tokens, figure: 'count' },
+}
+
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+const hoursOfDay = 24
+/** One hour alone draws no line. */
+const hoursDrawnMin = 2
+
+function useOpenRequests(): (period: Period) => void {
+  const navigate = useNavigate()
+  return (period) => void navigate({ to: '/requests', search: period })
+}
+
+/** One figure of today by hour, against the same hours of yesterday. */
+export function Hours({ data }: { data: Overview }) {
+  const { metric = 'spend' } = useSearch({ from: '/shell/' })
+  const navigate = useNavigate({ from: '/' })
+  const openRequests = useOpenRequests()
+  const { name, valueOf, figure } = forms[metric]
+  const midnightMs = Date.parse(data.today.day)
+  const hours = new Map(data.hours.filter(isFull).map((hour) => [Date.parse(hour.from), hour]))
+  const valuesFrom = (beginMs: number): (number | null)[] =>
+    Array.from({ length: hoursOfDay }, (_, index) => {
+      const hour = hours.get(beginMs + index * hourMs)
+      return hour === undefined ? null : valueOf(hour)
+    })
+  return (
+    <Card
+      title={t('overview.byHour')}
+      hint={t('overview.byHourHint')}
+      actions={
+        <SelectField
+          label={t('overview.figure')}
+          value={metric}
+          options={metrics.map((each) => [each, forms[each].name] as const)}
+          onChange={(chosen) => void navigate({ search: { metric: chosen }, replace: true })}
+        />
+      }
+    >
+      {hours.size < hoursDrawnMin ? (
+        <Empty title={t('overview.noHours')}>{t('overview.noHoursAdvice')}</Empty>
+      ) : (
+        <Chart
+          label={t('overview.figureByHour', { figure: name })}
+          unit="moment"
+          height={220}
+          figure={figure}
+          times={Array.from({ length: hoursOfDay }, (_, hour) => midnightMs / 1000 + hour * 3_600)}
+          series={[
+            { name: t('overview.thisDay'), kind: 'area', values: valuesFrom(midnightMs) },
+            {
+              name: t('overview.dayBefore'),
+              kind: 'line',
+              isFaint: true,
+              values: valuesFrom(midnightMs - dayMs),
+            },
+          ]}
+          onPeriod={openRequests}
+          onOpen={openRequests}
+        />
+      )}
+    </Card>
+  )
+}
+
+/**
+ * The running hour would look like a fall. After a gap in the records, one hour would have the figures of
+ * several.
+ */
+function isFull({ is_exact: isExact, from, until }: Hour): boolean {
+  return isExact && Date.parse(until) - Date.parse(from) === hourMs
+}
+
+const daysShown = 30
+
+/** Spend with the part that is margin, and requests with errors. A drag leads to the report of these days. */
+export function LastThirtyDays({ today }: { today: Overview['today'] }) {
+  const { data, error, refetch } = useQuery(daysBeforeQuery(today.day, daysShown - 1))
+  const navigate = useNavigate()
+  const openRequests = useOpenRequests()
+  if (data === undefined && error !== null)
+    return <Failure error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading rows={6} />
+  const days = [...data, viewDay(today.day, today)]
+  const values = (valueOf: (day: DayFigures) => number): readonly number[] => days.map(valueOf)
+  const common = {
+    unit: 'day',
+    times: days.map(({ day }) => Date.parse(day) / 1000),
+    onPeriod: (period: Period) => void navigate({ to: '/reports', search: period }),
+    onOpen: openRequests,
+  } as const
+  return (
+    <div className="columns">
+      <Card title={t('overview.spendAndMargin')} hint={t('overview.thirtyDays')}>
+        <Chart
+          {...common}
+          label={t('overview.spendByDay')}
+          figure="usd"
+          series={[
+            { name: forms.spend.name, kind: 'bars', values: values(({ spend }) => spend) },
+            { name: forms.margin.name, kind: 'line', values: values(({ margin }) => margin) },
+          ]}
+        />
+      </Card>
+      <Card title={forms.requests.name} hint={t('overview.thirtyDays')}>
+        <Chart
+          {...common}
+          label={t('overview.requestsByDay')}
+          isStacked
+          figure="count"
+          series={[
+            {
+              name: t('overview.succeeded'),
+              kind: 'bars',
+              values: values(({ requests, errors }) => requests - errors),
+            },
+            {
+              name: forms.errors.name,
+              kind: 'bars',
+              isBad: true,
+              values: values(({ errors }) => errors),
+            },
+          ]}
+        />
+      </Card>
+    </div>
+  )
+}
+
+const largestShown = 6
+
+interface TopProps {
+  readonly by: 'model' | 'account'
+  readonly title: string
+  readonly day: string
+}
+
+export function TopOfToday({ day }: { day: string }) {
+  return (
+    <div className="columns">
+      <Top by="model" title={t('overview.modelsToday')} day={day} />
+      <Top by="account" title={t('overview.accountsToday')} day={day} />
+    </div>
+  )
+}
+
+function Top({ by, title, day }: TopProps) {
+  const { data, error, refetch } = useQuery(largestTodayQuery(by, day, largestShown))
+  const spending = data?.filter(({ revenue_usd: spend }) => Number(spend) > 0)
+  return (
+    <Card
+      title={title}
+      hint={t('overview.bySpend')}
+      actions={
+        <Link to="/reports" search={{ by, range: 'today' }}>
+          {t('overview.report')}
+        </Link>
+      }
+    >
+      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {spending?.length === 0 && (
+        <Empty title={t('overview.noSpend')}>{t('overview.noSpendAdvice')}</Empty>
+      )}
+      {spending !== undefined && spending.length > 0 && (
+        <BarList
+          label={title}
+          bars={spending.map((row) => ({
+            id: row.account_id ?? row.model ?? '',
+            name: topName(row, day),
+            value: Number(row.revenue_usd),
+            text: <Usd value={row.revenue_usd} />,
+          }))}
+        />
+      )}
+    </Card>
+  )
+}
+
+function topName({ account, account_id: id, model }: LargestRow, day: string): ReactNode {
+  if (id !== null)
+    return (
+      <Link to="/accounts/$account" params={{ account: id }}>
+        {account}
+      </Link>
+    )
+  return (
+    <Link to="/requests" search={{ from: day, to: day, ...(model !== null && { model }) }}>
+      {model}
+    </Link>
+  )
+}
