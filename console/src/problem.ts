@@ -7,6 +7,7 @@ interface ProblemDetails {
   readonly code?: string | undefined
   readonly request_id?: string | undefined
   readonly mistakes?: readonly unknown[] | undefined
+  readonly changes?: readonly unknown[] | undefined
   readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined
 }
 
@@ -19,6 +20,8 @@ export class Problem extends Error {
   readonly requestId: string | undefined
   /** Mistakes in a file, as its endpoint describes them. */
   readonly mistakes: readonly unknown[]
+  /** What other operators have changed since, as the endpoint describes it. */
+  readonly changes: readonly unknown[]
 
   constructor(status: number, details: ProblemDetails) {
     super(details.detail ?? t('ui.state.answered', { status: String(status) }))
@@ -26,6 +29,7 @@ export class Problem extends Error {
     this.code = details.code ?? 'unknown'
     this.requestId = details.request_id
     this.mistakes = details.mistakes ?? []
+    this.changes = details.changes ?? []
     this.fields = Object.fromEntries(
       (details.errors ?? []).map(({ field, message }) => [field, message]),
     )

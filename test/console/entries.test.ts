@@ -259,14 +259,15 @@ describe('the forms of the catalogue', () => {
             await takePicture(page, name)
           }
         }
-        const leave = async (dialog: Locator): Promise<void> => {
+        const leave = async (dialog: Locator, isTyped = false): Promise<void> => {
           await dialog.getByRole('button', { name: 'Cancel' }).click()
+          if (isTyped) await page.getByRole('button', { name: 'Discard' }).click()
           await dialog.waitFor({ state: 'detached' })
         }
         await page.getByRole('button', { name: 'New channel' }).click()
         await fillChannel(form(page, 'New channel'), 'other', 'chat-mini-1')
         await look('new-channel')
-        await leave(form(page, 'New channel'))
+        await leave(form(page, 'New channel'), true)
         await page.goto(`${console.gateway.adminUrl}/console/channels/openai-main`)
         await page.getByRole('button', { name: 'Edit', exact: true }).click()
         const edit = form(page, 'Edit openai-main')

@@ -20,6 +20,8 @@ export interface Edit<Read, Draft> {
   readonly before: Draft
   readonly draft: Draft
   readonly setDraft: (draft: Draft) => void
+  /** Reads the thing again and merges. */
+  readonly merge: () => Promise<void>
   /** Saves, and merges where `If-Match` finds another version. */
   readonly save: <Value>(change: Promise<Value>) => Promise<Value>
   /** Undefined until another operator's change was in the way. */
@@ -34,23 +36,25 @@ export function useEdit<Read, Draft extends object>(
   const before = draftOf(read)
   const [draft, setDraft] = useState(before)
   const [others, setOthers] = useState<readonly OtherChange[]>()
+  const merge = async (): Promise<void> => {
+    const fresh = await readAgain()
+    const merged = mergeDrafts({ before, mine: draft, theirs: draftOf(fresh) })
+    setRead(fresh)
+    setDraft(merged.draft)
+    setOthers(merged.changes)
+  }
   return {
     read,
     before,
     draft,
     setDraft,
     others,
+    merge,
     async save(change) {
       try {
         return await change
       } catch (error) {
-        if (isOutdated(error)) {
-          const fresh = await readAgain()
-          const merged = mergeDrafts({ before, mine: draft, theirs: draftOf(fresh) })
-          setRead(fresh)
-          setDraft(merged.draft)
-          setOthers(merged.changes)
-        }
+        if (isOutdated(error)) await merge()
         throw error
       }
     },

@@ -3,6 +3,7 @@
  * no page needs them to be shown.
  */
 import { lazy, Suspense } from 'react'
+import { t } from '../../messages/t.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Loading } from '../../ui/states.tsx'
 import type { Section } from './entry.ts'
@@ -13,21 +14,16 @@ export type AskedForm =
   | { readonly kind: 'edit'; readonly section: Section; readonly name: string }
   | { readonly kind: 'credential'; readonly channel: string }
 
-export interface EntryDialogProps {
-  readonly asked: AskedForm
-  readonly onClose: () => void
-}
-
 const EntryForm = lazy(() =>
-  import('./entry-form.tsx').then((module) => ({ default: module.EntryForm })),
+  import('./forms.tsx').then(({ EntryForm: form }) => ({ default: form })),
 )
 
-export function EntryDialog(props: EntryDialogProps) {
-  const { asked, onClose } = props
+export function EntryDialog({ asked, onClose }: { asked: AskedForm; onClose: () => void }) {
+  const isWide = asked.kind === 'new channel' || asked.kind === 'edit'
   return (
-    <Dialog title={titleOf(asked)} isOpen isWide={asked.kind === 'new channel'} onClose={onClose}>
+    <Dialog title={titleOf(asked)} isOpen isWide={isWide} onClose={onClose}>
       <Suspense fallback={<Loading rows={6} />}>
-        <EntryForm {...props} />
+        <EntryForm asked={asked} />
       </Suspense>
     </Dialog>
   )
@@ -36,12 +32,12 @@ export function EntryDialog(props: EntryDialogProps) {
 function titleOf(asked: AskedForm): string {
   switch (asked.kind) {
     case 'new channel':
-      return 'New channel'
+      return t('entries.channel.new')
     case 'new model':
-      return 'New model'
+      return t('entries.model.new')
     case 'credential':
-      return `Replace the credential of ${asked.channel}`
+      return t('entries.credential.title', { channel: asked.channel })
     case 'edit':
-      return `Edit ${asked.name}`
+      return t('entries.edit.title', { name: asked.name })
   }
 }

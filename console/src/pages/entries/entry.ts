@@ -2,7 +2,17 @@
  * Entries of the catalogue as forms edit them: each field is a text while a person types, and becomes the
  * value of the file when it is sent. The fields come from the gateway; only their order is here. Pure.
  */
+import { t } from '../../messages/t.ts'
+import { linesOf } from '../../ui/form-fields.tsx'
 import type { CatalogueFieldsAnswer } from '../models/queries.ts'
+import {
+  amountsIn,
+  amountsOf,
+  linesOfAmounts,
+  numberOr,
+  recordOf,
+  valueOfAmounts,
+} from './amounts.ts'
 
 export type Section = 'vendors' | 'models' | 'channels'
 export type Field = CatalogueFieldsAnswer['channels'][number]
@@ -23,9 +33,10 @@ export function isUsual(section: Section, { key, is_required: isRequired }: Fiel
 }
 
 const titles: Readonly<Record<string, string>> = {
-  url: 'Address',
-  cost: 'Cost factor',
-  also: 'Other names',
+  url: t('entries.address'),
+  cost: t('entries.cost.title'),
+  also: t('entries.otherNames'),
+  price: t('entries.price.title'),
 }
 
 export function titleOf({ key }: Pick<Field, 'key'>): string {
@@ -37,20 +48,15 @@ const shortMax = 24
 
 /** The first sentence of the meaning, and the default, without the marks of Markdown. */
 export function hintOf({ kind, meaning, default_text: fallback, is_required: isRequired }: Field) {
-  if (kind === 'cost') return 'Your own cost as a factor on list prices, such as 0.8'
+  if (kind === 'cost') return t('entries.cost.hint')
   const [first = '', second = ''] = plainText(meaning).split(/(?<=\.) /)
   const sentence = first.length < shortMax ? `${first} ${second}` : first
-  return isRequired || fallback === null ? sentence : `${sentence} Default: ${plainText(fallback)}.`
+  if (isRequired || fallback === null || kind === 'prices') return sentence
+  return t('entries.hintWithDefault', { hint: sentence, value: plainText(fallback) })
 }
 
 export function plainText(markdown: string): string {
   return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')
-}
-
-/** Whether a form can write the value; the file can always. */
-export function isEditable({ kind }: Field, value: unknown): boolean {
-  if (kind === 'prices' || kind === 'baselines') return false
-  return kind !== 'cost' || Object.keys(recordOf(value)).every((key) => key === 'factor')
 }
 
 export function draftOf(fields: readonly Field[], entry: Entry): Draft {
@@ -59,15 +65,13 @@ export function draftOf(fields: readonly Field[], entry: Entry): Draft {
 
 function textOf({ kind }: Field, value: unknown): string {
   if (value === undefined || value === null) return ''
-  if (kind === 'cost' && Object.keys(recordOf(value)).join() === 'factor')
-    return plain(recordOf(value)['factor'])
+  if (kind === 'prices' || kind === 'cost' || kind === 'baselines')
+    return linesOfAmounts(amountsOf(value, kind))
   if (Array.isArray(value)) return value.map(plain).join('\n')
   if (typeof value !== 'object') return plain(value)
-  if (kind === 'mapping' || kind === 'models')
-    return Object.entries(value)
-      .map(([key, inner]) => lineOf(key, inner))
-      .join('\n')
-  return JSON.stringify(value)
+  return Object.entries(value)
+    .map(([key, inner]) => lineOf(key, inner))
+    .join('\n')
 }
 
 function lineOf(key: string, inner: unknown): string {
@@ -96,31 +100,13 @@ function valueOf({ kind }: Field, text: string): unknown {
       const isList = pairs.every(([model, name]) => model === name)
       return isList ? pairs.map(([model]) => model) : Object.fromEntries(pairs)
     }
+    case 'prices':
     case 'cost':
-      return { factor: numberOr(given) }
+    case 'baselines':
+      return valueOfAmounts(amountsIn(text), kind)
     default:
       return given
   }
-}
-
-function numberOr(text: string): number | string {
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
-}
-
-/** The prices that are given; a text that is no amount stays a text. */
-export function pricesOf(texts: Draft): Entry {
-  return Object.fromEntries(
-    Object.entries(texts)
-      .filter(([, text]) => text.trim() !== '')
-      .map(([name, text]) => [name, numberOr(text.trim())]),
-  )
-}
-
-export function linesOf(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 }
 
 /** `key: value`; a line without a value has the key as its value. */
@@ -133,21 +119,28 @@ export function pairOf(line: string): readonly [key: string, value: string] {
 export function entryOf(fields: readonly Field[], draft: Draft): Entry {
   return Object.fromEntries(
     fields
-      .map((field) => [field, draft[field.key] ?? ''] as const)
-      .filter(([, text]) => text.trim() !== '')
-      .map(([field, text]) => [field.key, valueOf(field, text)]),
+      .map((field) => [field.key, givenIn(field, draft)] as const)
+      .filter(([, value]) => value !== null),
   )
+}
+
+/** Null for a field that is not set. */
+function givenIn(field: Field, draft: Draft): unknown {
+  const text = draft[field.key] ?? ''
+  if (text.trim() === '') return null
+  const value = valueOf(field, text)
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return isEmpty ? null : value
 }
 
 /** Returns the merge patch (RFC 7396) from one draft to another: null removes a field. */
 export function patchBetween(fields: readonly Field[], before: Draft, draft: Draft): Entry {
   const changed = fields.filter(({ key }) => (draft[key] ?? '') !== (before[key] ?? ''))
   return Object.fromEntries(
-    changed.map((field) => {
-      const [old = '', text = ''] = [before[field.key], draft[field.key]]
-      if (text.trim() === '') return [field.key, null]
-      return [field.key, withRemovals(valueOf(field, old), valueOf(field, text))]
-    }),
+    changed.map((field) => [
+      field.key,
+      withRemovals(givenIn(field, before), givenIn(field, draft)),
+    ]),
   )
 }
 
@@ -159,7 +152,48 @@ function withRemovals(before: unknown, value: unknown): unknown {
   return { ...value, ...Object.fromEntries(gone.map((key) => [key, null])) }
 }
 
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return {}
-  return Object.fromEntries(Object.entries(value))
+/** The names below a place in a JSON Schema, of all its alternatives. */
+export function propertiesOf(schema: unknown, path: readonly string[]): readonly string[] {
+  const [name, ...rest] = path
+  const found = alternativesOf(schema).flatMap((one) => {
+    const properties = recordOf(one['properties'])
+    if (name === undefined) return Object.keys(properties)
+    const inner = properties[name] ?? one['additionalProperties']
+    return inner === undefined ? [] : propertiesOf(inner, rest)
+  })
+  return [...new Set(found)]
+}
+
+function alternativesOf(schema: unknown): readonly Entry[] {
+  const own = recordOf(schema)
+  const inner = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => {
+    const list = own[word]
+    return Array.isArray(list) ? list.flatMap(alternativesOf) : []
+  })
+  return [own, ...inner]
+}
+
+/** Those that vendors have; a price may have others. */
+const usualFactors = [
+  'tiers/batch/multiplier',
+  'tiers/flex/multiplier',
+  'tiers/priority/multiplier',
+  'speeds/fast/multiplier',
+  'geos/us/multiplier',
+]
+
+/** The paths that a price may have, such as `input` and `long_context/above`. */
+export function pricePaths({ schema }: Pick<CatalogueFieldsAnswer, 'schema'>): readonly string[] {
+  const place = ['models', '', 'price']
+  const groups = new Set(['tiers', 'speeds', 'geos', 'valid_from'])
+  const plain = propertiesOf(schema, place)
+  return [
+    ...plain
+      .filter((name) => !groups.has(name))
+      .flatMap((name) => {
+        const inner = propertiesOf(schema, [...place, name])
+        return inner.length === 0 ? [name] : inner.map((one) => `${name}/${one}`)
+      }),
+    ...usualFactors,
+  ]
 }

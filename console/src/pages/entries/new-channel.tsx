@@ -2,68 +2,74 @@
  * Makes a channel from nothing: kind of vendor, address, credential, the models that the vendor lists, a test
  * by a real tiny request, the changes, and Save. A reserve can come with it.
  */
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/card.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { formatDay, formatDuration, formatUsdExact } from '../../ui/format.ts'
+import { Group, Pair, Row, Scroll, Stack } from '../../ui/layout.tsx'
 import { describeFailure } from '../../ui/states.tsx'
-import { announce } from '../../ui/toast.tsx'
-import { ChangesStep } from './changes-step.tsx'
+import { failureMeaning, remedyFor } from '../channels/states.ts'
+import { pricePaths, type Draft } from './entry.ts'
+import { EntryFields, SecretField } from './inputs.tsx'
+import { PatchForm } from './patch-form.tsx'
 import {
   beginPlan,
-  freeName,
-  nameFault,
-  patchOf,
+  channelFaults,
+  channelPatch,
+  modelFault,
+  notListed,
+  reserveOf,
+  servedOf,
   startsOf,
   type ChannelPlan,
-} from './channel-plan.ts'
-import type { Field } from './entry.ts'
-import { EntryFields, SecretField } from './entry-fields.tsx'
-import { ModelTicks } from './model-ticks.tsx'
-import type { FormFacts } from './queries.ts'
-import { sendPatch, testChannel, type Planned, type Tested } from './requests.ts'
-import { TestResult } from './test-result.tsx'
+  type KnownModels,
+  type Served,
+  type Start,
+} from './plans.ts'
+import {
+  catalogueListQuery,
+  listVendorModels,
+  testChannel,
+  type CataloguePatch,
+  type FormFacts,
+  type Tested,
+  type VendorModel,
+  type VendorModels,
+} from './requests.ts'
+
+type ErrorOf = (field: string) => string | undefined
 
 /** These have inputs apart from the other fields. */
 const askedApart: ReadonlySet<string> = new Set(['vendor', 'models'])
 
-export function NewChannel({ declared, lists, onClose }: FormFacts) {
+export function NewChannel({ declared, lists }: FormFacts) {
+  const client = useQueryClient()
   const fields = declared.channels
-  const starts = startsOf(declared, lists)
+  const starts = startsOf(declared.presets, lists)
   const taken = new Set(lists.channels.map(({ name }) => name))
   const [plan, setPlan] = useState<ChannelPlan>()
-  const [planned, setPlanned] = useState<Planned>()
-  const { revision } = lists
-  const faults = plan === undefined ? [] : [...faultsOf(plan, taken).values()]
-  if (plan !== undefined && planned !== undefined)
-    return (
-      <ChangesStep
-        planned={planned}
-        onSave={() => sendPatch(patchOf(fields, plan), { revision, isDryRun: false })}
-        onBack={() => setPlanned(undefined)}
-        onSaved={() => {
-          announce(`The channel ${plan.name} is saved.`)
-          onClose()
-        }}
-      />
-    )
+  const isReady =
+    plan !== undefined && plan.served.length > 0 && channelFaults(plan, taken).size === 0
   return (
-    <Form
-      action="Show changes"
-      isStep
-      isDisabled={plan === undefined || plan.served.length === 0 || faults.length > 0}
-      onSubmit={async () => plan && sendPatch(patchOf(fields, plan), { revision, isDryRun: true })}
-      onDone={setPlanned}
-      onCancel={onClose}
+    <PatchForm
+      patch={plan === undefined ? {} : channelPatch(fields, plan)}
+      revision={lists.revision}
+      readAgain={() => client.fetchQuery(catalogueListQuery)}
+      isReady={isReady}
+      saved={t('entries.channel.saved', { name: plan?.name ?? '' })}
     >
       {(errorOf) => (
         <>
           <SelectField
-            label="Kind of vendor"
+            label={t('entries.channel.kind')}
             value={plan?.start.id ?? ''}
-            options={[['', 'Choose…'], ...starts.map(({ id, title }) => [id, title] as const)]}
+            options={[
+              ['', t('entries.choose')],
+              ...starts.map(({ id, title }) => [id, title] as const),
+            ]}
             onChange={(id) => {
               const start = starts.find((one) => one.id === id)
               setPlan(start && beginPlan(fields, start, taken))
@@ -74,49 +80,52 @@ export function NewChannel({ declared, lists, onClose }: FormFacts) {
               // What one vendor lists is not what another one does.
               key={plan.start.id}
               plan={plan}
-              fields={fields}
+              declared={declared}
               lists={lists}
-              taken={taken}
               errorOf={errorOf}
               onChange={setPlan}
             />
           )}
         </>
       )}
-    </Form>
+    </PatchForm>
   )
 }
 
-/** Wrong names of the channel and its reserve, by name. */
-function faultsOf(
-  { name, reserve }: ChannelPlan,
-  taken: ReadonlySet<string>,
-): ReadonlyMap<string, string> {
-  const found = [
-    [name, nameFault(name, taken)] as const,
-    ...(reserve === undefined
-      ? []
-      : [[reserve.name, nameFault(reserve.name, new Set([...taken, name]))] as const]),
-  ]
-  return new Map(found.flatMap(([which, fault]) => (fault === undefined ? [] : [[which, fault]])))
+interface PlanInputsProps extends FormFacts {
+  readonly plan: ChannelPlan
+  readonly errorOf: ErrorOf
+  readonly onChange: (plan: ChannelPlan) => void
 }
 
-interface PlanInputsProps extends PartProps {
-  readonly fields: readonly Field[]
-  readonly lists: FormFacts['lists']
-  readonly taken: ReadonlySet<string>
-}
-
-function PlanInputs({ plan, fields, lists, taken, errorOf, onChange }: PlanInputsProps) {
-  const faults = faultsOf(plan, taken)
+function PlanInputs({ plan, declared, lists, errorOf, onChange }: PlanInputsProps) {
+  const fields = declared.channels
+  const taken = new Set(lists.channels.map(({ name }) => name))
+  const faults = channelFaults(plan, taken)
   const errorIn = (channel: string) => (key: string) =>
     key === 'name' ? faults.get(channel) : errorOf(`channels.${channel}.${key}`)
   return (
     <>
-      <Main plan={plan} fields={fields} errorOf={errorIn(plan.name)} onChange={onChange} />
+      <TextField
+        label={t('entries.channel.name')}
+        hint={t('entries.channel.nameHint')}
+        spellCheck={false}
+        value={plan.name}
+        error={errorIn(plan.name)('name')}
+        onChange={(name) => onChange({ ...plan, name: name.trim() })}
+      />
+      <EntryFields
+        section="channels"
+        fields={fields.filter(({ key }) => !askedApart.has(key))}
+        entry={{}}
+        draft={{ ...plan.draft, models: plan.served.map(({ model }) => model).join('\n') }}
+        onChange={(draft) => onChange({ ...plan, draft: { ...draft, models: '' } })}
+        errorOf={errorIn(plan.name)}
+        known={{ vendors: [], models: [], pricePaths: pricePaths(declared) }}
+      />
       <ModelTicks
         channel={plan.name}
-        draft={patchOf(fields, { ...plan, served: [], reserve: undefined })}
+        draft={channelPatch(fields, { ...plan, served: [], reserve: undefined })}
         start={plan.start}
         known={{
           vendors: new Map(lists.models.map(({ id, vendor }) => [id, vendor])),
@@ -125,141 +134,288 @@ function PlanInputs({ plan, fields, lists, taken, errorOf, onChange }: PlanInput
         errorOf={(model) => errorOf(`models.${model}`)}
         onChange={(served) => onChange({ ...plan, served })}
       />
-      <Reserve
-        plan={plan}
-        taken={taken}
-        errorOf={errorIn(plan.reserve?.name ?? '')}
-        onChange={onChange}
-      />
-      <Test plan={plan} patch={patchOf(fields, plan)} />
-    </>
-  )
-}
-
-interface PartProps {
-  readonly plan: ChannelPlan
-  readonly errorOf: (key: string) => string | undefined
-  readonly onChange: (plan: ChannelPlan) => void
-}
-
-function Main({ plan, fields, errorOf, onChange }: PartProps & { fields: readonly Field[] }) {
-  return (
-    <>
-      <TextField
-        label="Name"
-        hint="How records, reports and alerts call it"
-        spellCheck={false}
-        value={plan.name}
-        error={errorOf('name')}
-        onChange={(name) => onChange({ ...plan, name: name.trim() })}
-      />
-      <EntryFields
-        section="channels"
-        fields={fields.filter(({ key }) => !askedApart.has(key))}
-        entry={{}}
-        draft={plan.draft}
-        onChange={(draft) => onChange({ ...plan, draft })}
-        errorOf={errorOf}
-        names={{ vendors: [], models: [] }}
-      />
-    </>
-  )
-}
-
-function Reserve({ plan, taken, errorOf, onChange }: PartProps & { taken: ReadonlySet<string> }) {
-  const { start, draft, reserve } = plan
-  const add = (): ChannelPlan['reserve'] => ({
-    name: freeName(`${start.vendor}-reserve`, start.vendor, new Set([...taken, plan.name])),
-    draft: {
-      url: draft['url'] ?? '',
-      credential: '',
-      rank: String((Number(draft['rank']) || 0) + 1),
-    },
-  })
-  const set = (key: string, text: string): void => {
-    if (reserve === undefined) return
-    onChange({ ...plan, reserve: { ...reserve, draft: { ...reserve.draft, [key]: text } } })
-  }
-  return (
-    <>
       <CheckField
-        label="Add a reserve"
-        hint="A second channel of the same models, which serves where this one cannot"
-        value={reserve !== undefined}
-        onChange={(isWanted) => onChange({ ...plan, reserve: isWanted ? add() : undefined })}
+        label={t('entries.channel.addReserve')}
+        hint={t('entries.channel.addReserveHint')}
+        value={plan.reserve !== undefined}
+        onChange={(isWanted) =>
+          onChange({ ...plan, reserve: isWanted ? reserveOf(plan, taken) : undefined })
+        }
       />
-      {reserve !== undefined && (
-        <fieldset className="entry-ticks">
-          <legend>Reserve</legend>
-          <div className="form">
-            <TextField
-              label="Name of the reserve"
-              spellCheck={false}
-              value={reserve.name}
-              error={errorOf('name')}
-              onChange={(name) => onChange({ ...plan, reserve: { ...reserve, name: name.trim() } })}
-            />
-            <TextField
-              label="Address of the reserve"
-              spellCheck={false}
-              value={reserve.draft['url'] ?? ''}
-              error={errorOf('url')}
-              onChange={(text) => set('url', text)}
-            />
-            <SecretField
-              label="Credential of the reserve"
-              value={reserve.draft['credential'] ?? ''}
-              error={errorOf('credential')}
-              onChange={(text) => set('credential', text)}
-            />
-            <TextField
-              label="Rank of the reserve"
-              inputMode="numeric"
-              value={reserve.draft['rank'] ?? ''}
-              error={errorOf('rank')}
-              onChange={(text) => set('rank', text)}
-            />
-          </div>
-        </fieldset>
+      {plan.reserve !== undefined && (
+        <Reserve
+          reserve={plan.reserve}
+          errorOf={errorIn(plan.reserve.name)}
+          onChange={(reserve) => onChange({ ...plan, reserve })}
+        />
       )}
+      <Test plan={plan} patch={channelPatch(fields, plan)} />
     </>
   )
 }
 
-interface Outcome {
-  readonly name: string
-  readonly tested: Tested
+interface ReserveProps {
+  readonly reserve: NonNullable<ChannelPlan['reserve']>
+  readonly errorOf: ErrorOf
+  readonly onChange: (reserve: NonNullable<ChannelPlan['reserve']>) => void
 }
 
-function Test({ plan, patch }: { plan: ChannelPlan; patch: ReturnType<typeof patchOf> }) {
+function Reserve({ reserve, errorOf, onChange }: ReserveProps) {
+  const { name, draft } = reserve
+  const bound = (key: string) => ({
+    value: draft[key] ?? '',
+    error: errorOf(key),
+    onChange: (text: string) =>
+      onChange({ name, draft: { ...draft, [key]: text } satisfies Draft }),
+  })
+  return (
+    <Group title={t('entries.channel.reserve')}>
+      <TextField
+        label={t('entries.channel.reserveName')}
+        spellCheck={false}
+        value={name}
+        error={errorOf('name')}
+        onChange={(text) => onChange({ ...reserve, name: text.trim() })}
+      />
+      <TextField label={t('entries.channel.reserveAddress')} spellCheck={false} {...bound('url')} />
+      <SecretField label={t('entries.channel.reserveCredential')} {...bound('credential')} />
+      <TextField label={t('entries.channel.reserveRank')} inputMode="numeric" {...bound('rank')} />
+    </Group>
+  )
+}
+
+function Test({ plan, patch }: { plan: ChannelPlan; patch: CataloguePatch }) {
   const names = [plan.name, ...(plan.reserve === undefined ? [] : [plan.reserve.name])]
   const testing = useMutation({
     mutationFn: () =>
-      Promise.all(
-        names.map(async (name): Promise<Outcome> => ({
-          name,
-          tested: await testChannel(name, patch),
-        })),
-      ),
+      Promise.all(names.map(async (name) => ({ name, tested: await testChannel(name, patch) }))),
   })
   return (
-    <div className="stack">
-      <div className="row">
+    <Stack>
+      <Row>
         <Button
           isBusy={testing.isPending}
           disabled={plan.served.length === 0}
           onClick={() => testing.mutate()}
         >
-          Test
+          {t('entries.test.action')}
         </Button>
-        <span className="soft">
-          One tiny real request{names.length > 1 && ' for each'}. The vendor bills it to you.
-        </span>
-      </div>
+        <span className="soft">{t('entries.test.hint', { count: names.length })}</span>
+      </Row>
       {testing.error !== null && <Notice tone="bad">{describeFailure(testing.error).title}</Notice>}
       {testing.data?.map(({ name, tested }) => (
         <TestResult key={name} name={name} tested={tested} />
       ))}
-    </div>
+    </Stack>
+  )
+}
+
+/** What one tiny request over a channel has brought back, and what it cost. */
+function TestResult({ name, tested }: { name: string; tested: Tested }) {
+  if (!tested.ok) return <NotReached name={name} reached={tested} />
+  const { model, answered_model: answered, usage, cost_usd: cost, duration_ms: ms } = tested
+  const words = [
+    t('entries.test.answered', { model: answered ?? model ?? '', time: formatDuration(ms) }),
+    usage && t('entries.test.tokens', { input: usage.input_tokens, output: usage.output_tokens }),
+    cost === null
+      ? t('entries.test.costUnknown')
+      : t('entries.test.cost', { amount: formatUsdExact(cost) }),
+    tested.cost_note,
+  ]
+  return (
+    <Notice tone="good">
+      <strong>{t('entries.test.works', { name })}</strong>{' '}
+      {words.filter((word) => word !== null).join('; ')}.
+    </Notice>
+  )
+}
+
+type Reached = Pick<VendorModels, 'outcome' | 'status' | 'reason' | 'error'>
+
+/** Why a vendor has not served, in words. */
+function NotReached({ name, reached }: { name: string; reached: Reached }) {
+  const { outcome, status, reason, error } = reached
+  const said = [error?.type, error?.code, error?.param].filter((word) => typeof word === 'string')
+  const remedy = remedyFor(outcome === 'config' ? 'credential_refused' : outcome)
+  return (
+    <Notice tone="bad">
+      <strong>{t('entries.test.fails', { name })}</strong> {reason ?? failureMeaning(outcome).text}{' '}
+      {status !== null &&
+        t('entries.test.status', { status: String(status), said: said.join(', ') || 'none' })}
+      {remedy !== undefined && <div>{remedy.text}</div>}
+    </Notice>
+  )
+}
+
+interface ModelTicksProps {
+  readonly channel: string
+  readonly draft: CataloguePatch
+  readonly start: Start
+  readonly known: KnownModels
+  readonly errorOf: (model: string) => string | undefined
+  readonly onChange: (served: readonly Served[]) => void
+}
+
+/** From there on a list needs a search. */
+const manyModels = 12
+
+/** The models that a vendor lists, to tick: those of the catalogue, and others with the prices proposed. */
+function ModelTicks(props: ModelTicksProps) {
+  const { channel, draft, start, known, errorOf, onChange } = props
+  const fetching = useMutation({ mutationFn: () => listVendorModels(channel, draft) })
+  const [wanted, setWanted] = useState('')
+  const found = fetching.data
+  const listed = found?.models ?? []
+  const ofVendor = listed.filter((one) => (one.model_vendor ?? start.vendor) === start.vendor)
+  const others = known.served.filter(({ id }) => !listed.some((model) => model.id === id))
+  const shown = [
+    ...sorted(ofVendor).filter(({ id }) => id.toLowerCase().includes(wanted.toLowerCase())),
+    ...others.map(({ id }) => notListed(id, start)),
+  ]
+  const change = (id: string, next: Served | undefined): void => {
+    const rest = known.served.filter((one) => one.id !== id)
+    onChange(next === undefined ? rest : [...rest, next])
+  }
+  return (
+    <Group title={t('entries.ticks.title')}>
+      <Row>
+        <Button isBusy={fetching.isPending} onClick={() => fetching.mutate()}>
+          {t('entries.ticks.fetch')}
+        </Button>
+        {listed.length > manyModels && (
+          <TextField
+            label={t('entries.ticks.part')}
+            type="search"
+            value={wanted}
+            onChange={setWanted}
+          />
+        )}
+      </Row>
+      {fetching.error !== null && (
+        <Notice tone="bad">{describeFailure(fetching.error).title}</Notice>
+      )}
+      {found !== undefined && found.outcome !== 'ok' && (
+        <NotReached name={channel} reached={found} />
+      )}
+      {shown.length > 0 && (
+        <Scroll>
+          <Stack isTight>
+            {shown.map((model) => (
+              <Tick
+                key={model.id}
+                model={model}
+                served={known.served.find(({ id }) => id === model.id)}
+                error={errorOf(model.model ?? model.id)}
+                onTick={(isTicked) =>
+                  change(model.id, isTicked ? servedOf(model, start, known) : undefined)
+                }
+                onChange={(next) => change(model.id, next)}
+              />
+            ))}
+          </Stack>
+        </Scroll>
+      )}
+      {ofVendor.length < listed.length && (
+        <p className="soft">
+          {t('entries.ticks.others', { count: listed.length - ofVendor.length })}
+        </p>
+      )}
+      {found?.outcome === 'ok' && !found.is_complete && (
+        <p className="soft">{t('entries.ticks.incomplete')}</p>
+      )}
+      <NotListed
+        faultOf={(id) => modelFault(id, start, known)}
+        onAdd={(id) => change(id, servedOf(notListed(id, start), start, known))}
+      />
+    </Group>
+  )
+}
+
+/** Those that are known first. */
+function sorted(models: readonly VendorModel[]): readonly VendorModel[] {
+  const order = ({ model, proposal }: VendorModel): number =>
+    model !== null ? 0 : proposal !== null ? 1 : 2
+  return models.toSorted(
+    (one, other) =>
+      order(one) - order(other) || one.id.localeCompare(other.id, 'en', { numeric: true }),
+  )
+}
+
+interface TickProps {
+  readonly model: VendorModel
+  readonly served: Served | undefined
+  readonly error: string | undefined
+  readonly onTick: (isTicked: boolean) => void
+  readonly onChange: (served: Served) => void
+}
+
+function Tick({ model, served, error, onTick, onChange }: TickProps) {
+  return (
+    <Stack isTight>
+      <CheckField
+        label={model.id}
+        hint={hintOf(model)}
+        value={served !== undefined}
+        onChange={onTick}
+      />
+      {served?.entry !== undefined && (
+        <Pair>
+          {(['input', 'output'] as const).map((name) => (
+            <TextField
+              key={name}
+              label={t(`entries.ticks.${name}`)}
+              unit="$"
+              inputMode="decimal"
+              value={served[name]}
+              onChange={(text) => onChange({ ...served, [name]: text })}
+            />
+          ))}
+        </Pair>
+      )}
+      {error !== undefined && <p className="field-hint bad">{error}</p>}
+    </Stack>
+  )
+}
+
+function hintOf({ id, model, proposal, prices_read_on: day }: VendorModel): string | undefined {
+  if (model !== null && model !== id) return t('entries.ticks.knownAs', { model })
+  if (model !== null) return t('entries.ticks.known')
+  if (proposal === null) return undefined
+  return day === null
+    ? t('entries.ticks.proposed')
+    : t('entries.ticks.proposedOf', { day: formatDay(day) })
+}
+
+interface NotListedProps {
+  readonly faultOf: (id: string) => string | undefined
+  readonly onAdd: (id: string) => void
+}
+
+function NotListed({ faultOf, onAdd }: NotListedProps) {
+  const [typed, setTyped] = useState('')
+  const id = typed.trim()
+  const fault = faultOf(id)
+  return (
+    <Pair>
+      <TextField
+        label={t('entries.ticks.notListed')}
+        hint={t('entries.ticks.notListedHint')}
+        spellCheck={false}
+        value={typed}
+        error={fault}
+        onChange={setTyped}
+      />
+      <div className="beside-field">
+        <Button
+          disabled={id === '' || fault !== undefined}
+          onClick={() => {
+            onAdd(id)
+            setTyped('')
+          }}
+        >
+          {t('entries.ticks.add')}
+        </Button>
+      </div>
+    </Pair>
   )
 }

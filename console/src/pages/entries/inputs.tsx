@@ -1,10 +1,13 @@
 /** The inputs of an entry, made from its fields: the usual ones, and the others behind "More settings". */
+import { t } from '../../messages/t.ts'
 import { AreaField, CheckField, SelectField, TextField } from '../../ui/field.tsx'
+import { linesOf } from '../../ui/form-fields.tsx'
+import { More } from '../../ui/form.tsx'
+import { Group, Stack } from '../../ui/layout.tsx'
+import { AmountsField } from './amount-inputs.tsx'
 import {
   hintOf,
-  isEditable,
   isUsual,
-  linesOf,
   pairOf,
   titleOf,
   type Draft,
@@ -13,14 +16,16 @@ import {
   type Section,
 } from './entry.ts'
 
-/** The names that the catalogue has, to choose from. */
-interface KnownNames {
+/** What there is to choose from. */
+interface Known {
   readonly vendors: readonly string[]
   /** Those of the vendor of the entry. */
   readonly models: readonly string[]
+  /** What a price may have. */
+  readonly pricePaths: readonly string[]
 }
 
-interface EntryFieldsProps {
+export interface EntryFieldsProps {
   readonly section: Section
   readonly fields: readonly Field[]
   /** As it is stored; empty for a new one. */
@@ -29,37 +34,35 @@ interface EntryFieldsProps {
   readonly onChange: (draft: Draft) => void
   /** The mistake at a key of the entry. */
   readonly errorOf: (key: string) => string | undefined
-  readonly names: KnownNames
+  readonly known: Known
 }
 
 export function EntryFields(props: EntryFieldsProps) {
   const { section, fields } = props
-  const usual = fields.filter((field) => isUsual(section, field))
   const others = fields.filter((field) => !isUsual(section, field))
   return (
     <>
-      <Inputs {...props} fields={usual} />
+      <Inputs {...props} fields={fields.filter((field) => isUsual(section, field))} />
       {others.length > 0 && (
-        <details className="entry-more">
-          <summary>More settings</summary>
-          <div className="form">
-            <Inputs {...props} fields={others} />
-          </div>
-        </details>
+        <More title={t('entries.more')}>
+          <Inputs {...props} fields={others} />
+        </More>
       )}
     </>
   )
 }
 
-function Inputs({ fields, entry, draft, onChange, errorOf, names }: EntryFieldsProps) {
+function Inputs({ fields, entry, draft, onChange, errorOf, known }: EntryFieldsProps) {
+  // Cost prices and baselines are those of models that the channel serves.
+  const served = linesOf(draft['models'] ?? '').map((line) => pairOf(line)[0])
   return fields.map((field) => (
     <EntryField
       key={field.key}
       field={field}
       value={draft[field.key] ?? ''}
       error={errorOf(field.key)}
-      names={names}
-      isFixed={!isEditable(field, entry[field.key])}
+      known={known}
+      served={served}
       isStored={entry[field.key] === kept}
       onChange={(text) => onChange({ ...draft, [field.key]: text })}
     />
@@ -70,30 +73,31 @@ interface EntryFieldProps {
   readonly field: Field
   readonly value: string
   readonly error: string | undefined
-  readonly names: KnownNames
-  /** Only the file can change it. */
-  readonly isFixed: boolean
+  readonly known: Known
+  readonly served: readonly string[]
   readonly isStored: boolean
   readonly onChange: (text: string) => void
 }
 
 function EntryField(props: EntryFieldProps) {
-  const { field, value, error, names, isFixed, isStored, onChange } = props
+  const { field, value, error, known, served, isStored, onChange } = props
   const bound = { label: titleOf(field), hint: hintOf(field), error, value, onChange }
-  if (isFixed) return <FixedField field={field} isSet={value !== ''} />
+  const options = optionsOf(field, known)
   switch (field.kind) {
     case 'secret':
       return <SecretField {...bound} isStored={isStored} />
     case 'flag':
-      return <SelectField {...bound} options={withDefault(field, ['true', 'false'])} />
     case 'choice':
-      return <SelectField {...bound} options={withDefault(field, field.options ?? [])} />
     case 'vendor':
-      return <SelectField {...bound} options={withDefault(field, names.vendors)} />
+      return <SelectField {...bound} options={options} />
     case 'choices':
       return <TickField {...bound} options={field.options ?? []} />
     case 'models':
-      return <TickField {...bound} options={names.models} isNamed />
+      return <TickField {...bound} options={known.models} isNamed />
+    case 'prices':
+    case 'cost':
+    case 'baselines':
+      return <AmountsField {...bound} {...known} kind={field.kind} models={served} />
     case 'list':
     case 'mapping':
       return <AreaField {...bound} rows={2} isCode />
@@ -101,6 +105,21 @@ function EntryField(props: EntryFieldProps) {
       return <TextField {...bound} spellCheck={false} />
   }
 }
+
+function optionsOf(
+  { kind, options, is_required: isRequired }: Field,
+  { vendors }: Known,
+): readonly (readonly [string, string])[] {
+  const none = ['', isRequired ? t('entries.choose') : t('entries.default')] as const
+  if (kind === 'flag') return [none, ['true', t('entries.yes')], ['false', t('entries.no')]]
+  return [
+    none,
+    ...(kind === 'vendor' ? vendors : (options ?? [])).map((one) => [one, one] as const),
+  ]
+}
+
+/** Stands for a stored secret in entries, and keeps it in a change. */
+const kept = '***'
 
 /** A reference to a secret can be read; a secret itself is never shown, and the browser keeps none. */
 export function SecretField(props: {
@@ -119,35 +138,10 @@ export function SecretField(props: {
       type={/^(env|file):/.test(value) ? 'text' : 'password'}
       autoComplete="new-password"
       spellCheck={false}
-      placeholder={isStored ? 'stored, not shown' : ''}
+      placeholder={isStored ? t('entries.stored') : ''}
       value={value === kept ? '' : value}
       onChange={(text) => onChange(text === '' && isStored ? kept : text)}
     />
-  )
-}
-
-/** Stands for a stored secret in entries, and keeps it in a change. */
-const kept = '***'
-
-function withDefault(
-  { is_required: isRequired }: Field,
-  options: readonly string[],
-): readonly (readonly [string, string])[] {
-  const words = { true: 'Yes', false: 'No' }
-  const named = options.map(
-    (option) => [option, option === 'true' || option === 'false' ? words[option] : option] as const,
-  )
-  return isRequired ? [['', 'Choose…'], ...named] : [['', 'Default'], ...named]
-}
-
-function FixedField({ field, isSet }: { field: Field; isSet: boolean }) {
-  return (
-    <p className="soft">
-      {titleOf(field)}: {isSet ? 'set' : 'not set'}.{' '}
-      {field.kind === 'prices'
-        ? 'Change prices from the list of models, so that each price has its day.'
-        : 'Change it in the catalogue file.'}
-    </p>
   )
 }
 
@@ -165,19 +159,15 @@ interface TickFieldProps {
 
 function TickField(props: TickFieldProps) {
   const { label, hint, error, value, options, isNamed = false, onChange } = props
-  const pairs = linesOf(value).map(pairOf)
-  const names = new Map(pairs)
+  const names = new Map(linesOf(value).map(pairOf))
   const write = (next: ReadonlyMap<string, string>): void =>
     onChange([...next].map(([key, name]) => (key === name ? key : `${key}: ${name}`)).join('\n'))
-  const all = [...new Set([...options, ...names.keys()])]
   return (
-    <fieldset className="entry-ticks">
-      <legend>{label}</legend>
-      <p className={error === undefined ? 'field-hint' : 'field-hint bad'}>{error ?? hint}</p>
-      {all.map((option) => {
+    <Group title={label} hint={hint} error={error}>
+      {[...new Set([...options, ...names.keys()])].map((option) => {
         const name = names.get(option)
         return (
-          <div key={option} className="entry-tick">
+          <Stack key={option} isTight>
             <CheckField
               label={option}
               value={name !== undefined}
@@ -190,15 +180,15 @@ function TickField(props: TickFieldProps) {
             />
             {isNamed && name !== undefined && (
               <TextField
-                label={`Name of ${option} at the vendor`}
+                label={t('entries.nameAtVendor', { model: option })}
                 value={name}
                 spellCheck={false}
                 onChange={(text) => write(new Map(names).set(option, text.trim() || option))}
               />
             )}
-          </div>
+          </Stack>
         )
       })}
-    </fieldset>
+    </Group>
   )
 }

@@ -1,19 +1,14 @@
 /**
- * What a new channel means for the catalogue: its vendor and models where they are new too, itself, and a
- * reserve beside it. Pure.
+ * What a new channel or a new model means for the catalogue: a channel with its vendor and models where they
+ * are new too, and a reserve beside it; a model with the channels that serve it. Pure.
  */
-import {
-  draftOf,
-  entryOf,
-  pricesOf,
-  recordOf,
-  type Draft,
-  type Entry,
-  type Field,
-} from './entry.ts'
-import type { CatalogueLists } from './queries.ts'
-import type { CataloguePatch, VendorModel } from './requests.ts'
+import { t } from '../../messages/t.ts'
 import type { CatalogueFieldsAnswer } from '../models/queries.ts'
+import { decimalOf, recordOf } from './amounts.ts'
+import { draftOf, entryOf, type Draft, type Entry, type Field } from './entry.ts'
+import type { CatalogueLists, CataloguePatch, VendorModel } from './requests.ts'
+
+type Preset = CatalogueFieldsAnswer['presets'][number]
 
 /** A kind of vendor to begin with: one of the catalogue, or one of the starting catalogue. */
 export interface Start {
@@ -29,14 +24,14 @@ export interface Start {
 }
 
 export function startsOf(
-  { presets }: Pick<CatalogueFieldsAnswer, 'presets'>,
+  presets: readonly Preset[],
   { vendors }: Pick<CatalogueLists, 'vendors'>,
 ): readonly Start[] {
   const known = new Set(vendors.map(({ name }) => name))
   return [
     ...vendors.map(({ name }) => ({
       id: `vendor ${name}`,
-      title: `${name} (in the catalogue)`,
+      title: t('entries.channel.knownVendor', { name }),
       vendor: name,
       vendorEntry: undefined,
       channel: {},
@@ -89,13 +84,30 @@ export function servedOf(
     id,
     model: name,
     entry: vendors.get(name) === vendor ? undefined : { ...proposal, vendor },
-    input: textOf(price['input']),
-    output: textOf(price['output']),
+    input: decimalOf(price, 'input') ?? '',
+    output: decimalOf(price, 'output') ?? '',
   }
 }
 
-function textOf(amount: unknown): string {
-  return typeof amount === 'number' || typeof amount === 'string' ? String(amount) : ''
+/** A model that the vendor does not list; the starting catalogue may know its price. */
+export function notListed(id: string, { models, pricesReadOn }: Start): VendorModel {
+  const proposal = models[id] ?? null
+  return {
+    id,
+    model: null,
+    model_vendor: null,
+    proposal,
+    listed_as: null,
+    prices_read_on: proposal === null ? null : pricesReadOn,
+  }
+}
+
+/** Why this channel cannot serve a model. */
+export function modelFault(id: string, { vendor }: Start, { vendors, served }: KnownModels) {
+  if (served.some((one) => one.id === id)) return t('entries.channel.chosenAlready')
+  const owner = vendors.get(id)
+  if (owner === undefined || owner === vendor) return undefined
+  return t('entries.channel.modelOf', { owner })
 }
 
 export interface ChannelPlan {
@@ -123,8 +135,23 @@ export function beginPlan(
   }
 }
 
+/** Returns a reserve of the channel, behind it. */
+export function reserveOf(
+  { start, name, draft }: ChannelPlan,
+  taken: ReadonlySet<string>,
+): NonNullable<ChannelPlan['reserve']> {
+  return {
+    name: freeName(`${start.vendor}-reserve`, start.vendor, new Set([...taken, name])),
+    draft: {
+      url: draft['url'] ?? '',
+      credential: '',
+      rank: String((Number(draft['rank']) || 0) + 1),
+    },
+  }
+}
+
 /** Returns the changes of the catalogue; without models it is enough to ask the vendor for its models. */
-export function patchOf(
+export function channelPatch(
   fields: readonly Field[],
   { start, name, draft, served, reserve }: ChannelPlan,
 ): CataloguePatch {
@@ -152,18 +179,77 @@ function modelsOf(served: readonly Served[]): Entry {
 }
 
 function modelEntry({ entry, input, output }: Served): Entry {
-  return { ...entry, price: { ...recordOf(entry?.['price']), ...pricesOf({ input, output }) } }
+  const typed = Object.entries({ input, output }).filter(([, text]) => text.trim() !== '')
+  return { ...entry, price: { ...recordOf(entry?.['price']), ...Object.fromEntries(typed) } }
+}
+
+/** Returns the faults of the names of a channel and its reserve, by name. */
+export function channelFaults(
+  { name, reserve }: ChannelPlan,
+  taken: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const names = [name, ...(reserve === undefined ? [] : [reserve.name])]
+  return new Map(
+    names.flatMap((one, index) => {
+      const fault = nameFault(one, new Set([...taken, ...names.slice(0, index)]))
+      return fault === undefined ? [] : [[one, fault]]
+    }),
+  )
 }
 
 /** Returns the fault of a new name: an entry that there is must not be changed by it. */
 export function nameFault(name: string, taken: ReadonlySet<string>): string | undefined {
-  if (name === '') return 'Give it a name.'
-  return taken.has(name) ? `The catalogue has ${name} already. Give another name.` : undefined
+  if (name === '') return t('entries.nameMissing')
+  return taken.has(name) ? t('entries.nameTaken', { name }) : undefined
 }
 
 /** A name that no channel has, such as `anthropic-main`, then `anthropic-2`. */
-export function freeName(wanted: string, vendor: string, taken: ReadonlySet<string>): string {
+function freeName(wanted: string, vendor: string, taken: ReadonlySet<string>): string {
   if (!taken.has(wanted)) return wanted
   for (let number = 2; ; number++)
     if (!taken.has(`${vendor}-${number}`)) return `${vendor}-${number}`
+}
+
+export type Channel = CatalogueLists['channels'][number]
+
+export interface ModelPlan {
+  readonly id: string
+  readonly vendor: string
+  readonly draft: Draft
+  /** The names of the channels that serve it. */
+  readonly chosen: ReadonlySet<string>
+}
+
+export function findPreset(presets: readonly Preset[], id: string): Preset | undefined {
+  return presets.find(({ models }) => Object.hasOwn(models, id))
+}
+
+/** Gives it another id; a model of the starting catalogue brings its prices and limits. */
+export function renamed(
+  plan: ModelPlan,
+  id: string,
+  { presets, fields }: { readonly presets: readonly Preset[]; readonly fields: readonly Field[] },
+): ModelPlan {
+  const entry = findPreset(presets, id)?.models[id]
+  return { ...plan, id, ...(entry !== undefined && { draft: draftOf(fields, entry) }) }
+}
+
+export function modelPatch(
+  fields: readonly Field[],
+  { id, vendor, draft, chosen }: ModelPlan,
+  channels: readonly Channel[],
+): CataloguePatch {
+  const serving = channels.filter(({ name }) => chosen.has(name))
+  return {
+    models: { [id]: { ...entryOf(fields, draft), vendor } },
+    channels: Object.fromEntries(
+      serving.map((channel) => [channel.name, { models: withModel(channel, id) }]),
+    ),
+  }
+}
+
+/** A list stays a list; a mapping gets one more name. */
+function withModel({ models }: Channel, id: string): unknown {
+  const isList = Object.values(models).every((name) => name === null)
+  return isList ? [...Object.keys(models), id] : { [id]: id }
 }
