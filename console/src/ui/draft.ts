@@ -1,7 +1,7 @@
 /**
  * What a person types into the fields of one thing: how it differs from what was read, and how it is put
- * together with what another operator has changed meanwhile. Pure. A form declares each field once; its label,
- * its value while a person types and the value that is sent all come from there.
+ * together with what another operator has changed meanwhile. Pure. A form declares each field once; its
+ * label, its value while a person types and the value that is sent all come from there.
  */
 import type { ReactNode } from 'react'
 

@@ -1,4 +1,4 @@
-/** Kinds of fields that forms declare: `name: textField('Name')`. The inputs themselves are in `field.tsx`. */
+/** Kinds of fields that forms declare: `name: textField('Name')`. Their inputs are in `field.tsx`. */
 import type { ComponentProps, ReactNode } from 'react'
 import type { FormField } from './draft.ts'
 import { AreaField, CheckField, SelectField, TextField } from './field.tsx'

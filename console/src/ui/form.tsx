@@ -250,8 +250,8 @@ interface InputProps {
   readonly onChange: (value: unknown) => void
 }
 
-function Input({ of: { label, hint: declared, input }, hint = declared, ...bound }: InputProps) {
-  return input({ label, hint, ...bound })
+function Input({ of, hint = of.hint, ...bound }: InputProps) {
+  return of.input({ label: of.label, hint, ...bound })
 }
 
 /** Fields that few need. */

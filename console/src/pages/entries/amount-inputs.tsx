@@ -40,9 +40,6 @@ export function AmountsField(props: AmountsFieldProps) {
         />
       </Group>
     )
-  const factor = amounts.find(({ path, model }) => model === '' && path === 'factor')
-  const named = [...new Set(amounts.map(({ model }) => model))].filter((model) => model !== '')
-  const addable = models.filter((model) => !named.includes(model))
   return (
     <>
       {kind === 'cost' && (
@@ -51,56 +48,73 @@ export function AmountsField(props: AmountsFieldProps) {
           hint={hint}
           error={error}
           spellCheck={false}
-          value={factor?.text ?? ''}
+          value={amounts.find(({ path }) => path === 'factor')?.text ?? ''}
           onChange={(text) =>
             writeOf('', text === '' ? [] : [{ model: '', from: '', path: 'factor', text }])
           }
         />
       )}
-      {(kind === 'baselines' || named.length + addable.length > 0) && (
-        <Group
-          title={kind === 'cost' ? t('entries.cost.byModel') : label}
-          hint={kind === 'cost' ? t('entries.cost.byModelHint') : hint}
-          error={kind === 'cost' ? undefined : error}
-        >
-          {named.map((model) => (
-            <Group key={model} title={model}>
-              {kind === 'cost' ? (
-                <Versions
-                  amounts={amounts.filter((one) => one.model === model)}
-                  model={model}
-                  pricePaths={pricePaths}
-                  onChange={(next) => writeOf(model, next)}
-                />
-              ) : (
-                <Amounts
-                  paths={baselinePaths}
-                  amounts={amounts.filter((one) => one.model === model)}
-                  of={{ model, from: '' }}
-                  onChange={(next) => writeOf(model, next)}
-                />
-              )}
-              <Row>
-                <Button onClick={() => writeOf(model, [])}>
-                  <X aria-hidden /> {t('entries.remove', { name: model })}
-                </Button>
-              </Row>
-            </Group>
-          ))}
-          {addable.length > 0 && (
-            <SelectField
-              label={kind === 'cost' ? t('entries.cost.add') : t('entries.baselines.add')}
-              value=""
-              options={[['', t('entries.choose')], ...addable.map((one) => [one, one] as const)]}
-              onChange={(model) => {
-                const path = kind === 'cost' ? 'input' : 'p50'
-                if (model !== '') writeOf(model, [{ model, from: '', path, text: '' }])
-              }}
-            />
-          )}
-        </Group>
-      )}
+      <ByModel
+        {...(kind === 'cost'
+          ? { title: t('entries.cost.byModel'), hint: t('entries.cost.byModelHint') }
+          : { title: label, hint, error })}
+        kind={kind}
+        amounts={amounts}
+        models={models}
+        pricePaths={pricePaths}
+        onChange={writeOf}
+      />
     </>
+  )
+}
+
+interface ByModelProps extends Pick<AmountsFieldProps, 'models' | 'pricePaths'> {
+  readonly title: string
+  readonly hint: string
+  readonly error?: string | undefined
+  readonly kind: 'cost' | 'baselines'
+  readonly amounts: readonly Amount[]
+  readonly onChange: (model: string, amounts: readonly Amount[]) => void
+}
+
+/** A group for each model that has own amounts, and a list to add one. */
+function ByModel({ title, hint, error, kind, amounts, models, ...rest }: ByModelProps) {
+  const { pricePaths, onChange } = rest
+  const named = [...new Set(amounts.map(({ model }) => model))].filter((model) => model !== '')
+  const addable = models.filter((model) => !named.includes(model))
+  if (named.length + addable.length === 0) return null
+  return (
+    <Group title={title} hint={hint} error={error}>
+      {named.map((model) => {
+        const own = amounts.filter((one) => one.model === model)
+        const bound = { amounts: own, onChange: (next: readonly Amount[]) => onChange(model, next) }
+        return (
+          <Group key={model} title={model}>
+            {kind === 'cost' ? (
+              <Versions {...bound} model={model} pricePaths={pricePaths} />
+            ) : (
+              <Amounts {...bound} of={{ model, from: '' }} paths={baselinePaths} />
+            )}
+            <Row>
+              <Button onClick={() => onChange(model, [])}>
+                <X aria-hidden /> {t('entries.remove', { name: model })}
+              </Button>
+            </Row>
+          </Group>
+        )
+      })}
+      {addable.length > 0 && (
+        <SelectField
+          label={t(`entries.${kind}.add`)}
+          value=""
+          options={[['', t('entries.choose')], ...addable.map((one) => [one, one] as const)]}
+          onChange={(model) => {
+            const path = kind === 'cost' ? 'input' : 'p50'
+            if (model !== '') onChange(model, [{ model, from: '', path, text: '' }])
+          }}
+        />
+      )}
+    </Group>
   )
 }
 

@@ -1,6 +1,7 @@
 /**
- * Prices, cost prices and baselines as forms edit them: one line for each amount, `MODEL from DAY PATH: TEXT`,
- * with a model only where the value has some, and a day only where a version has one. Pure.
+ * Prices, cost prices and baselines as forms edit them: one line for each amount, such as
+ * `MODEL from DAY PATH: TEXT`, with a model only where the value has some, and a day only where a version has
+ * one. Pure.
  */
 import { t } from '../../messages/t.ts'
 import { formatUsdExact } from '../../ui/format.ts'
@@ -44,7 +45,14 @@ export function amountsOf(
   return Object.entries(recordOf(value)).flatMap(([model, its]) =>
     typeof its === 'object'
       ? versionsOf(its).flatMap((one) => amountsOfVersion(model, one))
-      : [{ model: '', from: '', path: model, text: String(its) }],
+      : [
+          {
+            model: '',
+            from: '',
+            path: model,
+            text: typeof its === 'string' ? its : JSON.stringify(its),
+          },
+        ],
   )
 }
 
@@ -96,8 +104,8 @@ function versions(amounts: readonly Amount[]): readonly Values[] {
 
 function nested(amounts: readonly Pick<Amount, 'path' | 'text'>[]): Values {
   const names = new Set(amounts.map(({ path }) => path.replace(/\/.*/, '')))
-  return Object.fromEntries(
-    [...names].map((name) => {
+  return Object.fromEntries<unknown>(
+    [...names].map((name): readonly [string, unknown] => {
       const own = amounts.find(({ path }) => path === name)
       if (own !== undefined) return [name, numberOr(own.text)]
       const inner = amounts.filter(({ path }) => path.startsWith(`${name}/`))

@@ -1,4 +1,4 @@
-/** What a change of the catalogue means, entry by entry and field by field, and who has changed what since. */
+/** What a change of the catalogue means by entry and field, and who has changed what since. */
 import { t } from '../../messages/t.ts'
 import { Badge, Notice, type Tone } from '../../ui/card.tsx'
 import { formatShare } from '../../ui/format.ts'

@@ -193,7 +193,9 @@ function ServedBy({ channels, chosen, onChange }: ServedByProps) {
           <CheckField
             key={name}
             label={name}
-            hint={t(rank === 0 ? 'entries.model.mainRoute' : 'entries.model.reserve', { rank: String(rank) })}
+            hint={t(rank === 0 ? 'entries.model.mainRoute' : 'entries.model.reserve', {
+              rank: String(rank),
+            })}
             value={chosen.has(name)}
             onChange={(isChosen) => {
               const next = new Set(chosen)

@@ -1,7 +1,7 @@
 /**
- * The frame of each form that changes entries of the catalogue: the fields, then what would change, then Save.
- * Where another operator has changed the same entries meanwhile, nothing is saved: the form says who has
- * changed what, keeps what was typed, and goes on from there.
+ * The frame of each form that changes entries of the catalogue: the fields, then what would change, then
+ * Save. Where another operator has changed the same entries meanwhile, nothing is saved: the form says who
+ * has changed what, keeps what was typed, and goes on from there.
  */
 import { useContext, useState, type ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
