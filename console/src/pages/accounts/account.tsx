@@ -1,32 +1,26 @@
 /** One account: balance, spend, limits, and tabs with its keys, requests, statement and alerts. */
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
-import { Link, useParams, useSearch } from '@tanstack/react-router'
-import { Card, Facts, Figure, Figures, Notice } from '../../ui/card.tsx'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { t } from '../../messages/t.ts'
+import { Card, Facts, Figure, Figures } from '../../ui/card.tsx'
 import { formatUsd } from '../../ui/format.ts'
-import { MoneyEquation } from '../../ui/money-equation.tsx'
-import { noMoney } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
+import { dayPresets, periodOf, type Preset, type RangeChange } from '../../ui/range.ts'
+import { RangePicker, rangeText } from '../../ui/range.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Time, Usd } from '../../ui/values.tsx'
-import { limitsText } from './account-columns.tsx'
 import { AccountActions } from './account-actions.tsx'
-import { SpendCharts } from './account-charts.tsx'
-import type { AccountTab } from './address.ts'
-import { AlertsTab } from './alerts-tab.tsx'
+import { limitsText } from './accounts.tsx'
+import { readAccountSearch } from './address.ts'
+import { SpendCharts } from './charts.tsx'
+import { AlertsTab, RequestsTab } from './events-tabs.tsx'
 import { KeysTab } from './keys-tab.tsx'
-import { accountMoneyQuery, accountQuery, type Account } from './queries.ts'
-import { RequestsTab } from './requests-tab.tsx'
-import { standingOf, StatusBadge } from './state.tsx'
+import { accountQuery, type Account } from './queries.ts'
+import { StandingNotice, StatusBadge } from './standing.tsx'
 import { StatementTab } from './statement-tab.tsx'
 import './account.css'
 
-const tabs: readonly (readonly [AccountTab, string])[] = [
-  ['keys', 'Keys'],
-  ['requests', 'Requests'],
-  ['statement', 'Statement'],
-  ['alerts', 'Alerts'],
-  ['details', 'Details'],
-]
+const tabs = ['keys', 'requests', 'statement', 'alerts', 'details'] as const
 
 export function AccountPage() {
   const { account: reference } = useParams({ from: '/shell/accounts/$account' })
@@ -36,138 +30,132 @@ export function AccountPage() {
   return (
     <Page
       title={account.name}
-      trail={<Link to="/accounts">Accounts</Link>}
+      trail={<Link to="/accounts">{t('accounts.title')}</Link>}
       hint={<StatusBadge account={account} />}
       actions={<AccountActions tagged={data} />}
     >
-      <Standing account={account} />
+      <StandingNotice account={account} />
       <AccountFigures account={account} />
-      <AccountMoney account={account} />
-      <SpendCharts account={account} />
-      <Tabs label="About this account" tabs={tabs} current={tab} />
+      {/* A statement has figures and a period that are its own. */}
+      {tab !== 'statement' && <Spend account={account} />}
+      <Tabs
+        label={t('accounts.about')}
+        tabs={tabs.map((name) => [name, t(`accounts.tabs.${name}`)] as const)}
+        current={tab}
+      />
       {tab === 'keys' && <KeysTab account={account} />}
       {tab === 'requests' && <RequestsTab account={account} />}
-      {tab === 'statement' && <StatementTab account={account} />}
+      {tab === 'statement' && <Statement account={account} />}
       {tab === 'alerts' && <AlertsTab account={account} />}
       {tab === 'details' && <Details account={account} />}
     </Page>
   )
 }
 
-/** What keeps the account from sending requests, or soon will. */
-function Standing({ account }: { account: Account }) {
-  switch (standingOf(account)) {
-    case 'active':
-      return null
-    case 'low':
-      return (
-        <Notice tone="warn">
-          The balance is low: it is below the alert threshold, or below the spend since yesterday.
-          Book a credit.
-        </Notice>
-      )
-    case 'exhausted':
-      return (
-        <Notice tone="bad">
-          There is no balance. Requests that cost something get status 402. Book a credit.
-        </Notice>
-      )
-    case 'suspended':
-      return <Notice tone="warn">Suspended: every request of its keys gets status 403.</Notice>
-    case 'closed':
-      return (
-        <Notice>
-          Closed
-          {account.closed_at !== null && (
-            <>
-              {' '}
-              <Time at={account.closed_at} />
-            </>
-          )}
-          : it sends no requests and takes no credits. Its figures stay.
-        </Notice>
-      )
+/** The period in the address, and what chooses another one. */
+function usePeriod(usual: Preset, quick: readonly Preset[]) {
+  const search = useSearch({ from: '/shell/accounts/$account' })
+  const navigate = useNavigate({ from: '/accounts/$account' })
+  const change = (range: RangeChange): void =>
+    void navigate({ search: readAccountSearch({ ...search, ...range }), replace: true })
+  return {
+    period: periodOf(search, { unit: 'day', nowMs: Date.now(), usual }),
+    words: rangeText(search, { unit: 'day', usual }),
+    change,
+    picker: (
+      <RangePicker
+        value={search}
+        unit="day"
+        presets={dayPresets}
+        quick={quick}
+        usual={usual}
+        onChange={change}
+      />
+    ),
   }
 }
 
+function Spend({ account: { id } }: { account: Account }) {
+  const { period, words, change, picker } = usePeriod('30d', [])
+  return (
+    <>
+      {picker}
+      <SpendCharts account={id} period={period} hint={words} onPeriod={change} />
+    </>
+  )
+}
+
+function Statement({ account }: { account: Account }) {
+  const { period, picker } = usePeriod('thisMonth', ['thisMonth', 'lastMonth'])
+  return (
+    <>
+      {picker}
+      <StatementTab account={account} period={period} />
+    </>
+  )
+}
+
 function AccountFigures({ account }: { account: Account }) {
-  const { balance_usd: balance, held_usd: held, limits, spend } = account
-  const { credit_line_usd: line } = limits
-  const hasDaily = /[1-9]/.test(limits.daily_usd)
+  const { limits, spend } = account
+  const { credit_line_usd: line, daily_usd: daily, price_multiplier: factor } = limits
+  const isSet = (usd: string): boolean => /[1-9]/.test(usd)
+  const prices = factor === 1 ? t('accounts.listPrices') : t('accounts.timesList', { factor })
+  const minutes = limits.window_minutes
   return (
     <Figures>
       <Figure
-        label="Balance"
-        value={<Usd value={balance} />}
-        note="credits and refunds less charges"
+        label={t('accounts.balance')}
+        value={<Usd value={account.balance_usd} />}
+        note={t('accounts.balanceNote')}
       />
       <Figure
-        label="Credit line"
+        label={t('accounts.creditLine')}
         value={<Usd value={line} />}
-        note={/[1-9]/.test(line) ? 'how far the balance may go below zero' : 'prepaid'}
+        note={t(isSet(line) ? 'accounts.creditLineHint' : 'accounts.prepaid')}
       />
       <Figure
-        label="Held"
-        value={<Usd value={held} />}
-        note={
-          <>
-            by running requests; <Usd value={account.available_usd} /> available
-          </>
-        }
+        label={t('accounts.held')}
+        value={<Usd value={account.held_usd} />}
+        note={t.rich('accounts.heldNote', {
+          amount: () => <Usd value={account.available_usd} />,
+        })}
       />
       <Figure
-        label="Net spend today"
+        label={t('accounts.netToday')}
         value={<Usd value={spend.today_usd} />}
         note={
-          hasDaily
-            ? `of ${formatUsd(limits.daily_usd)} until 00:00 UTC`
-            : 'spend less refunds; no daily limit'
+          isSet(daily)
+            ? t('accounts.ofLimit', { limit: formatUsd(daily) })
+            : t('accounts.noDailyLimit')
         }
       />
       <Figure
-        label="Net spend of 30 days"
+        label={t('accounts.netThirtyDays')}
         value={<Usd value={spend.total_usd} />}
-        note="spend less refunds"
+        note={t('accounts.netNote')}
       />
       <Figure
-        label="Limits"
-        value={<LimitsInShort account={account} />}
-        note={pricesText(limits)}
+        label={t('accounts.limits')}
+        value={<span className="account-limits">{limitsText(limits)}</span>}
+        note={minutes === 1 ? prices : `${prices} · ${t('accounts.windowOf', { minutes })}`}
       />
     </Figures>
   )
 }
 
-/** Checks belong to no account. */
-function AccountMoney({ account: { id, spend } }: { account: Account }) {
-  const { data } = useQuery(accountMoneyQuery(id, { from: spend.from, to: spend.to }))
-  return <MoneyEquation hint="The last 30 days" figures={data ?? noMoney} />
-}
-
-function LimitsInShort({ account: { limits } }: { account: Account }) {
-  return <span className="account-limits">{limitsText(limits)}</span>
-}
-
-function pricesText({
-  price_multiplier: factor,
-  window_minutes: minutes,
-}: Account['limits']): string {
-  const window = minutes === 1 ? '' : ` · window of ${minutes} min`
-  return `${factor === 1 ? 'list prices' : `${factor} × list prices`}${window}`
-}
-
 function Details({ account }: { account: Account }) {
   const { id, contact, note, external_id: externalId } = account
+  const none = t('accounts.noValue')
   return (
-    <Card title="Details" hint="Edit changes them.">
+    <Card title={t('accounts.tabs.details')} hint={t('accounts.detailsHint')}>
       <Facts
         items={[
-          ['Id', <code key="id">{id}</code>],
-          ['External id', externalId ?? 'none'],
-          ['Contact', contact === '' ? 'none' : contact],
-          ['Alert below', <Usd key="below" value={account.alert_below_usd} />],
-          ['Created', <Time key="created" at={account.created_at} />],
-          ['Note', note === '' ? 'none' : note],
+          [t('accounts.id'), <code key="id">{id}</code>],
+          [t('accounts.externalId'), externalId ?? none],
+          [t('accounts.contact'), contact === '' ? none : contact],
+          [t('accounts.alertBelow'), <Usd key="below" value={account.alert_below_usd} />],
+          [t('accounts.created'), <Time key="created" at={account.created_at} />],
+          [t('accounts.note'), note === '' ? none : note],
         ]}
       />
     </Card>

@@ -1,149 +1,160 @@
 /** All accounts with their balance and spend: to find one, to see which need money, to make a new one. */
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
-import { SelectField } from '../../ui/field.tsx'
+import { formatCount, formatUsd } from '../../ui/format.ts'
+import { useListAddress } from '../../ui/list/address.ts'
+import { defineList } from '../../ui/list/define.ts'
+import { Filters } from '../../ui/list/filters.tsx'
+import { List } from '../../ui/list/list.tsx'
 import { Page } from '../../ui/page.tsx'
-import { SearchField } from '../../ui/search-field.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { ExportButton, More, Table, type Sort } from '../../ui/table.tsx'
-import { compact } from '../../search.ts'
-import { accountColumns, exportedColumns } from './account-columns.tsx'
-import { readListSearch, type ListSearch, type Shown } from './address.ts'
-import { NewAccount } from './new-account.tsx'
-import { accountsQuery, readAllAccounts, type Account } from './queries.ts'
-import { standingOf } from './state.tsx'
-import './accounts.css'
+import { Spark } from '../../ui/small-charts.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Usd } from '../../ui/values.tsx'
+import { NewAccount } from './account-form.tsx'
+import { csvAddress, readAccounts, type Account } from './queries.ts'
+import { StatusBadge, standingOf } from './standing.tsx'
+
+const accountList = defineList<Account, 'q' | 'status'>({
+  name: 'accounts',
+  caption: t('accounts.title'),
+  rowKey: ({ id }) => id,
+  rowName: ({ name }) => name,
+  rowTone(account) {
+    const standing = standingOf(account)
+    if (standing === 'exhausted') return 'bad'
+    return standing === 'low' ? 'warn' : undefined
+  },
+  filters: [
+    {
+      kind: 'text',
+      name: 'q',
+      label: t('accounts.name'),
+      placeholder: t('accounts.partOfName'),
+    },
+    {
+      kind: 'choice',
+      name: 'status',
+      label: t('accounts.show'),
+      any: t('accounts.all'),
+      options: (['active', 'low', 'suspended', 'closed'] as const).map((each) => [
+        each,
+        t(`accounts.shown.${each}`),
+      ]),
+    },
+  ],
+  columns: [
+    {
+      id: 'name',
+      name: t('accounts.account'),
+      sort: 'name',
+      place: 'name',
+      cell: ({ id, name, external_id: externalId }) => (
+        <>
+          <Link to="/accounts/$account" params={{ account: id }}>
+            {name}
+          </Link>
+          {externalId !== null && <div className="soft small">{externalId}</div>}
+        </>
+      ),
+    },
+    {
+      id: 'status',
+      name: t('accounts.status'),
+      place: 'state',
+      cell: (account) => <StatusBadge account={account} />,
+    },
+    {
+      id: 'balance',
+      name: t('accounts.balance'),
+      isNumber: true,
+      sort: 'balance',
+      place: 'amount',
+      cell: ({ balance_usd: balance }) => <Usd value={balance} places={2} />,
+    },
+    {
+      id: 'today',
+      name: t('accounts.today'),
+      isNumber: true,
+      cell: ({ spend }) => <Usd value={spend.today_usd} places={2} />,
+    },
+    {
+      id: 'spend',
+      name: t('accounts.thirtyDays'),
+      isNumber: true,
+      sort: 'spend',
+      cell: ({ spend }) => <Usd value={spend.total_usd} places={2} />,
+    },
+    { id: 'trend', name: t('accounts.trend'), cell: (account) => <Trend account={account} /> },
+    {
+      id: 'limits',
+      name: t('accounts.limits'),
+      place: 'note',
+      cell: ({ limits }) => <span className="soft small">{limitsText(limits)}</span>,
+    },
+  ],
+  empty: <Empty title={t('accounts.noneTitle')}>{t('accounts.none')}</Empty>,
+  emptyFiltered: <Empty title={t('accounts.noneFitsTitle')}>{t('accounts.noneFits')}</Empty>,
+})
 
 export function Accounts() {
   const { new: isAsked = false, ...search } = useSearch({ from: '/shell/accounts' })
-  const navigate = useNavigate({ from: '/accounts' })
+  const { change, list } = useListAddress(search, { by: 'name', order: 'asc' })
   const mayChange = useMay('operator')
-  const [isCreating, setIsCreating] = useState(false)
-  const [wasAsked, setWasAsked] = useState(false)
-  // A link has asked for the form. It opens once: the address forgets it.
-  if (wasAsked !== isAsked) {
-    setWasAsked(isAsked)
-    if (isAsked && mayChange) setIsCreating(true)
-  }
-  useEffect(() => {
-    if (isAsked) void navigate({ search: ({ new: _asked, ...others }) => others, replace: true })
-  }, [isAsked, navigate])
-  const change = (changes: Partial<Record<keyof ListSearch, string | undefined>>): void =>
-    void navigate({ search: readListSearch({ ...search, ...changes }), replace: true })
+  const [isCreating, setIsCreating] = useCreating(isAsked)
   return (
     <Page
-      title="Accounts"
+      title={t('accounts.title')}
       actions={
-        <>
-          <ExportButton
-            fileName="accounts"
-            columns={exportedColumns}
-            readRows={() => readAllAccounts(search)}
-          />
-          {mayChange && (
-            <Button look="primary" onClick={() => setIsCreating(true)}>
-              <Plus aria-hidden /> New account
-            </Button>
-          )}
-        </>
+        mayChange && (
+          <Button look="primary" onClick={() => setIsCreating(true)}>
+            <Plus aria-hidden /> {t('accounts.new')}
+          </Button>
+        )
       }
     >
-      <Filters search={search} onChange={change} />
-      <Card isFlush>
-        <List search={search} onSort={({ by, order }) => change({ sort: by, order })} />
-      </Card>
-      <NewAccount isOpen={isCreating} onClose={() => setIsCreating(false)} />
+      <Filters filters={accountList.filters ?? []} values={search} onChange={change} />
+      <List
+        of={accountList}
+        list={useList(['accounts', 'list', search], readAccounts(search))}
+        isFiltered={search.q !== undefined || search.status !== undefined}
+        csv={csvAddress(search)}
+        {...list}
+      />
+      {mayChange && <NewAccount isOpen={isCreating} onClose={() => setIsCreating(false)} />}
     </Page>
   )
 }
 
-const shownOptions: readonly (readonly [Shown | 'all', string])[] = [
-  ['all', 'All'],
-  ['active', 'Active'],
-  ['low', 'Low or no balance'],
-  ['suspended', 'Suspended'],
-  ['closed', 'Closed'],
-]
-
-interface FiltersProps {
-  readonly search: ListSearch
-  readonly onChange: (changes: { q?: string; status?: string | undefined }) => void
+/** A link may ask for the form. It opens once: the address forgets it. */
+function useCreating(isAsked: boolean) {
+  const navigate = useNavigate({ from: '/accounts' })
+  const creating = useState(isAsked)
+  const [, setIsCreating] = creating
+  useEffect(() => {
+    if (!isAsked) return
+    setIsCreating(true)
+    void navigate({ search: ({ new: _asked, ...others }) => others, replace: true })
+  }, [isAsked, navigate, setIsCreating])
+  return creating
 }
 
-function Filters({ search: { q = '', status }, onChange }: FiltersProps) {
-  return (
-    <div className="filters" role="search">
-      <SearchField
-        label="Name"
-        placeholder="Part of the name"
-        value={q}
-        onChange={(text) => onChange({ q: text })}
-      />
-      <SelectField<Shown | 'all'>
-        label="Show"
-        value={status ?? 'all'}
-        options={shownOptions}
-        onChange={(shown) => onChange({ status: shown === 'all' ? undefined : shown })}
-      />
-    </div>
-  )
+function Trend({ account: { spend } }: { account: Account }) {
+  const values = spend.by_day_usd.map(Number)
+  const most = formatUsd(Math.max(...values).toFixed(6))
+  return <Spark values={values} label={t('accounts.trendLabel', { most })} />
 }
 
-interface ListProps {
-  readonly search: ListSearch
-  readonly onSort: (sort: Sort) => void
-}
-
-function List({ search, onSort }: ListProps) {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    { ...accountsQuery(search), placeholderData: keepPreviousData },
-  )
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={8} />
-  const rows = data.pages.flatMap(({ items }) => items)
-  if (rows.length === 0) return <NoAccount search={search} />
-  const { sort = 'name', order = sort === 'name' ? 'asc' : 'desc' } = search
-  return (
-    <>
-      <Table
-        caption="Accounts"
-        columns={accountColumns}
-        rows={rows}
-        rowKey={({ id }) => id}
-        sort={{ by: sort, order }}
-        onSort={onSort}
-        rowTone={toneOf}
-      />
-      <More
-        count={rows.length}
-        hasMore={hasNextPage}
-        isBusy={isFetchingNextPage}
-        onMore={() => void fetchNextPage()}
-      />
-    </>
-  )
-}
-
-function toneOf(account: Account): 'bad' | 'warn' | undefined {
-  const standing = standingOf(account)
-  if (standing === 'exhausted') return 'bad'
-  return standing === 'low' ? 'warn' : undefined
-}
-
-function NoAccount({ search }: { search: ListSearch }) {
-  const isFiltered = Object.keys(compact({ q: search.q, status: search.status })).length > 0
-  if (isFiltered)
-    return (
-      <Empty title="No account fits the filter.">Change the name or the choice beside it.</Empty>
-    )
-  return (
-    <Empty title="There is no account yet.">
-      Make one, give it a balance and a key, and send the first request with that key.
-    </Empty>
-  )
+/** The limits that are set, in short. */
+export function limitsText({ daily_usd: daily, rpm, tpm }: Account['limits']): string {
+  const set = [
+    ...(/[1-9]/.test(daily) ? [t('accounts.aDay', { amount: formatUsd(daily) })] : []),
+    ...(rpm > 0 ? [t('accounts.rpmShort', { count: formatCount(rpm) })] : []),
+    ...(tpm > 0 ? [t('accounts.tpmShort', { count: formatCount(tpm) })] : []),
+  ]
+  return set.length === 0 ? t('accounts.noLimits') : set.join(' · ')
 }

@@ -1,49 +1,24 @@
 /** The state of the list of accounts and of one account in their addresses. */
-import { choiceIn, compact, textIn } from '../../search.ts'
+import { addressOf, day, flag, oneOf, text, type AddressOf } from '../../search.ts'
+import { listFields } from '../../ui/list/address.ts'
+import { dayPresets } from '../../ui/range.ts'
 
-const shownWords = ['active', 'suspended', 'closed', 'low'] as const
-export type Shown = (typeof shownWords)[number]
-const sortWords = ['name', 'balance', 'spend'] as const
-const accountTabs = ['keys', 'requests', 'statement', 'alerts', 'details'] as const
-export type AccountTab = (typeof accountTabs)[number]
-
-export interface ListSearch {
+export const readListSearch = addressOf({
   /** A part of the name. */
-  readonly q?: string
+  q: text,
   /** A status; or `low`, for accounts whose balance needs attention. */
-  readonly status?: Shown
-  readonly sort?: (typeof sortWords)[number]
-  readonly order?: 'asc' | 'desc'
+  status: oneOf(['active', 'low', 'suspended', 'closed']),
   /** Opens the form of a new account once. */
-  readonly new?: true
-}
+  new: flag,
+  ...listFields(['name', 'balance', 'spend']),
+})
+export type ListSearch = AddressOf<typeof readListSearch>
 
-export function readListSearch(search: Record<string, unknown>): ListSearch {
-  return compact({
-    q: textIn(search, 'q'),
-    status: choiceIn(search, 'status', shownWords),
-    sort: choiceIn(search, 'sort', sortWords),
-    order: choiceIn(search, 'order', ['asc', 'desc']),
-    new: search['new'] === true ? true : undefined,
-  })
-}
-
-export interface AccountSearch {
-  readonly tab?: AccountTab
-  /** The period of the statement: days (UTC), both included. */
-  readonly from?: string
-  readonly to?: string
-}
-
-export function readAccountSearch(search: Record<string, unknown>): AccountSearch {
-  return compact({
-    tab: choiceIn(search, 'tab', accountTabs),
-    from: dayIn(search, 'from'),
-    to: dayIn(search, 'to'),
-  })
-}
-
-function dayIn(search: Record<string, unknown>, name: string): string | undefined {
-  const text = textIn(search, name)
-  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? text : undefined
-}
+export const readAccountSearch = addressOf({
+  tab: oneOf(['keys', 'requests', 'statement', 'alerts', 'details']),
+  /** The period of charts and statement: a word, or days (UTC), both included. */
+  range: oneOf(dayPresets),
+  from: day,
+  to: day,
+})
+export type AccountSearch = AddressOf<typeof readAccountSearch>

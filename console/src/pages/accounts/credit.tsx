@@ -1,13 +1,12 @@
 /** The dialog that books a credit, or takes money back; it asks before an amount that may be a mistake. */
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, bodyOf, newIdempotencyKey, Problem } from '../../api/client.ts'
+import { api, bodyOf, Problem } from '../../api/client.ts'
+import { t } from '../../messages/t.ts'
 import { Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { textField, usdField } from '../../ui/form-fields.tsx'
+import { NewForm } from '../../ui/form.tsx'
 import { formatUsdExact } from '../../ui/format.ts'
-import { announce } from '../../ui/toast.tsx'
 import { Usd } from '../../ui/values.tsx'
 import type { Account } from './queries.ts'
 
@@ -20,12 +19,8 @@ interface CreditProps {
 export function CreditDialog({ account, isOpen, onClose }: CreditProps) {
   return (
     <Dialog
-      title={`Credit ${account.name}`}
-      hint={
-        <>
-          The balance is <Usd value={account.balance_usd} />. A negative amount takes money back.
-        </>
-      }
+      title={t('accounts.creditTitle', { name: account.name })}
+      hint={t.rich('accounts.creditHint', { balance: () => <Usd value={account.balance_usd} /> })}
       isOpen={isOpen}
       onClose={onClose}
     >
@@ -34,100 +29,80 @@ export function CreditDialog({ account, isOpen, onClose }: CreditProps) {
   )
 }
 
+const creditFields = {
+  amount_usd: usdField(t('accounts.amount'), { isRequired: true, input: { autoFocus: true } }),
+  reference: textField(t('accounts.reference'), {
+    isRequired: true,
+    hint: t('accounts.referenceHint'),
+  }),
+  note: textField(t('accounts.note'), { hint: t('accounts.operatorsOnly') }),
+}
+
+/** What was asked about an amount; another amount is another question. */
+interface Question {
+  readonly amount: string
+  readonly text: string
+}
+
 function CreditForm({ account, onClose }: Omit<CreditProps, 'isOpen'>) {
-  const client = useQueryClient()
-  const [amount, setAmount] = useState('')
-  const [reference, setReference] = useState('')
-  const [note, setNote] = useState('')
-  const [question, setQuestion] = useState<string>()
-  const [once] = useState(newIdempotencyKey)
-  const exact = amount.trim().replace('−', '-')
-  const isTaking = exact.startsWith('-')
-  const submit = async () => {
-    if (isTaking && question === undefined) {
-      setQuestion('This takes money back. Check the amount.')
-      return undefined
-    }
-    const credit = {
-      amount_usd: exact,
-      reference,
-      ...(note.trim() !== '' && { note }),
-      confirm: question !== undefined,
-    }
-    return book(account.id, credit, once).catch((error: unknown) => {
-      if (!isQuestion(error)) throw error
-      setQuestion(error.message)
-      return undefined
-    })
-  }
+  const [question, setQuestion] = useState<Question>()
+  const isAsked = (amount: string): boolean => question?.amount === amount
   return (
-    <Form
-      action={question === undefined ? 'Book' : isTaking ? 'Take it back' : 'Book it anyway'}
+    <NewForm
+      fields={creditFields}
       // It may only ask.
       isStep
-      isDisabled={exact === '' || reference.trim() === ''}
-      onCancel={onClose}
-      onSubmit={submit}
-      onDone={(booked) => {
-        if (booked === undefined) return
-        announce(
-          booked.repeated
-            ? 'This reference is booked already. Nothing changed.'
-            : `Booked ${formatUsdExact(booked.amount_usd)}. The balance is ${formatUsdExact(booked.balance_usd)}.`,
-        )
-        void client.invalidateQueries({ queryKey: ['accounts'] })
-        void client.invalidateQueries({ queryKey: ['statements'] })
-        onClose()
+      action={({ amount_usd: amount }) => {
+        if (!isAsked(amount)) return t('accounts.book')
+        return t(isTaking(amount) ? 'accounts.takeBack' : 'accounts.bookAnyway')
       }}
+      async send({ draft: { amount_usd: amount, reference, note }, once }) {
+        if (isTaking(amount) && !isAsked(amount)) {
+          setQuestion({ amount, text: t('accounts.takesBack') })
+          return undefined
+        }
+        const body = {
+          amount_usd: creditFields.amount_usd.send(amount),
+          reference,
+          ...(note.trim() !== '' && { note }),
+          confirm: isAsked(amount),
+        }
+        const params = { path: { account: account.id }, header: { 'Idempotency-Key': once } }
+        try {
+          return await bodyOf(api.POST('/admin/v1/accounts/{account}/credits', { params, body }))
+        } catch (error) {
+          // The gateway asks before an amount that is probably a mistake.
+          if (!(error instanceof Problem) || error.code !== confirmationRequired) throw error
+          setQuestion({ amount, text: error.message })
+          return undefined
+        }
+      }}
+      toast={(booked) =>
+        booked &&
+        (booked.repeated
+          ? t('accounts.bookedBefore')
+          : t('accounts.booked', {
+              amount: formatUsdExact(booked.amount_usd),
+              balance: formatUsdExact(booked.balance_usd),
+            }))
+      }
+      refresh={[['accounts'], ['statements']]}
+      onDone={(booked) => booked && onClose()}
     >
-      {(errorOf) => (
+      {({ draft, field }) => (
         <>
-          <TextField
-            label="Amount"
-            unit="$"
-            inputMode="decimal"
-            autoFocus
-            value={amount}
-            error={errorOf('amount_usd')}
-            onChange={(text) => {
-              setAmount(text)
-              setQuestion(undefined)
-            }}
-          />
-          <TextField
-            label="Reference"
-            hint="Your own id of the payment, such as invoice-1042. A reference is booked once."
-            value={reference}
-            onChange={setReference}
-            error={errorOf('reference')}
-          />
-          <TextField
-            label="Note"
-            hint="Only operators see it"
-            value={note}
-            onChange={setNote}
-            error={errorOf('note')}
-          />
-          {question !== undefined && <Notice tone="warn">{question}</Notice>}
+          {field('amount_usd')}
+          {field('reference')}
+          {field('note')}
+          {isAsked(draft.amount_usd) && <Notice tone="warn">{question?.text}</Notice>}
         </>
       )}
-    </Form>
+    </NewForm>
   )
 }
 
-interface Credit {
-  readonly amount_usd: string
-  readonly reference: string
-  readonly note?: string
-  readonly confirm: boolean
-}
+const confirmationRequired = 'operations.confirmation_required'
 
-function book(account: string, body: Credit, once: string) {
-  const params = { path: { account }, header: { 'Idempotency-Key': once } }
-  return bodyOf(api.POST('/admin/v1/accounts/{account}/credits', { params, body }))
-}
-
-/** The gateway asks before an amount that is probably a mistake. */
-function isQuestion(error: unknown): error is Problem {
-  return error instanceof Problem && error.code === 'operations.confirmation_required'
+function isTaking(amount: string): boolean {
+  return /^\s*[-−]/.test(amount)
 }

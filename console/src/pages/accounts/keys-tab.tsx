@@ -1,188 +1,129 @@
 /** Keys and read-only tokens of an account: create, edit, revoke. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/field.tsx'
+import type { ListDefinition } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { Table, type Column } from '../../ui/table.tsx'
-import { announce } from '../../ui/toast.tsx'
-import { EditKey } from './edit-key.tsx'
-import { keyColumns, tokenColumns } from './key-columns.tsx'
-import { NewKey } from './new-key.tsx'
-import { NewToken } from './new-token.tsx'
-import { keysQuery, tokensQuery, type Account, type Key } from './queries.ts'
+import { Empty } from '../../ui/states.tsx'
+import { keyList, restrictions } from '../keys/key-list.tsx'
+import { nameOf, type Key } from '../keys/queries.ts'
+import { RevokeQuestion } from '../keys/revoke.tsx'
+import { EditKey, NewKey, NewToken } from './key-form.tsx'
+import { keysQuery, type Account } from './queries.ts'
+
+type Kind = 'client' | 'reader'
+
+/** The list of all keys, with the columns that matter here. */
+function listOf(kind: Kind, shown: readonly string[]): ListDefinition<Key> {
+  const columns = [...keyList.columns, ...restrictions]
+  return {
+    ...keyList,
+    name: `account-${kind}`,
+    caption: t(`accounts.credentials.${kind}`),
+    columns: shown.flatMap((id) => columns.filter((column) => column.id === id)),
+    filters: [],
+    empty: (
+      <Empty title={t(`accounts.noCredentialTitles.${kind}`)}>
+        {t(`accounts.noCredentials.${kind}`)}
+      </Empty>
+    ),
+  }
+}
+
+const lists: Readonly<Record<Kind, ListDefinition<Key>>> = {
+  client: listOf('client', ['name', 'head', 'state', 'budgets', 'spend', 'models', 'expires', 'used']),
+  reader: listOf('reader', ['name', 'head', 'state', 'created', 'used']),
+}
 
 export function KeysTab({ account }: { account: Account }) {
   return (
     <>
-      <Credentials
-        account={account}
-        title="Keys"
-        hint="Send model requests. Each can have budgets and limits."
-        kind="client"
-      />
-      <Credentials
-        account={account}
-        title="Read-only tokens"
-        hint="Open the account page and read the figures. They send no requests."
-        kind="reader"
-      />
+      <Credentials account={account} kind="client" />
+      <Credentials account={account} kind="reader" />
     </>
   )
 }
 
 interface CredentialsProps {
   readonly account: Account
-  readonly title: string
-  readonly hint: string
-  readonly kind: 'client' | 'reader'
+  readonly kind: Kind
 }
 
-function Credentials({ account, title, hint, kind }: CredentialsProps) {
-  const query = kind === 'client' ? keysQuery(account.id) : tokensQuery(account.id)
-  const { data, error, refetch } = useQuery(query)
+function Credentials({ account, kind }: CredentialsProps) {
+  const { data, error, refetch } = useQuery(keysQuery(account.id, kind))
   const [isCreating, setIsCreating] = useState(false)
   const [hasEnded, setHasEnded] = useState(false)
   const mayChange = useMay('operator')
-  const close = (): void => setIsCreating(false)
-  const New = kind === 'client' ? NewKey : NewToken
   const ended = data?.filter(({ state }) => state !== 'active') ?? []
-  return (
-    <Card
-      title={title}
-      hint={hint}
-      isFlush
-      actions={
-        <>
-          {ended.length > 0 && (
-            <CheckField
-              label={`Show ${ended.length} revoked or expired`}
-              value={hasEnded}
-              onChange={setHasEnded}
-            />
-          )}
-          {mayChange && (
-            <Button
-              disabled={kind === 'client' && account.status === 'closed'}
-              onClick={() => setIsCreating(true)}
-            >
-              <Plus aria-hidden /> {kind === 'client' ? 'New key' : 'New read-only token'}
-            </Button>
-          )}
-        </>
-      }
-    >
-      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading rows={2} />}
-      {data !== undefined && (
-        <KeyTable
-          title={title}
-          kind={kind}
-          mayChange={mayChange}
-          keys={hasEnded ? data : data.filter(({ state }) => state === 'active')}
-        />
-      )}
-      <New account={account} isOpen={isCreating} onClose={close} />
-    </Card>
-  )
-}
-
-interface KeyTableProps {
-  readonly title: string
-  readonly kind: 'client' | 'reader'
-  readonly keys: readonly Key[]
-  readonly mayChange: boolean
-}
-
-function KeyTable({ title, kind, keys, mayChange }: KeyTableProps) {
-  if (keys.length === 0)
-    return kind === 'client' ? (
-      <Empty title="No active key.">Make one to send requests.</Empty>
-    ) : (
-      <Empty title="No active token.">Make one for the holder of the account.</Empty>
-    )
-  const actions: Column<Key> = {
-    name: 'Actions',
-    isNumber: true,
-    cell: (key) => (key.state === 'revoked' ? null : <KeyActions credential={key} />),
-  }
-  const columns = kind === 'client' ? keyColumns : tokenColumns
-  return (
-    <Table
-      caption={title}
-      columns={mayChange ? [...columns, actions] : columns}
-      rows={keys}
-      rowKey={({ id }) => id}
-    />
-  )
-}
-
-function KeyActions({ credential }: { credential: Key }) {
-  const [opened, setOpened] = useState<'edit' | 'revoke'>()
-  const close = (): void => setOpened(undefined)
-  const name = credential.name === '' ? credential.head : credential.name
+  const New = kind === 'client' ? NewKey : NewToken
   return (
     <>
-      <Menu
-        label={`Actions of ${name}`}
-        items={[
-          ...(credential.kind === 'client'
-            ? [{ text: 'Edit key', onSelect: () => setOpened('edit') }]
-            : []),
-          { text: 'Revoke', isDanger: true, onSelect: () => setOpened('revoke') },
-        ]}
+      <List
+        of={mayChange ? withActions(lists[kind]) : lists[kind]}
+        title={lists[kind].caption}
+        hint={t(`accounts.credentialHints.${kind}`)}
+        list={{
+          rows: hasEnded ? data : data?.filter(({ state }) => state === 'active'),
+          error,
+          retry: () => void refetch(),
+        }}
+        actions={
+          <>
+            {ended.length > 0 && (
+              <CheckField
+                label={t('accounts.showEnded', { count: ended.length })}
+                value={hasEnded}
+                onChange={setHasEnded}
+              />
+            )}
+            {mayChange && (
+              <Button
+                disabled={kind === 'client' && account.status === 'closed'}
+                onClick={() => setIsCreating(true)}
+              >
+                <Plus aria-hidden /> {t(`accounts.newCredentials.${kind}`)}
+              </Button>
+            )}
+          </>
+        }
       />
-      {credential.kind === 'client' && (
-        <EditKey id={credential.id} name={name} isOpen={opened === 'edit'} onClose={close} />
-      )}
-      <Revoke credential={credential} name={name} isOpen={opened === 'revoke'} onClose={close} />
+      <New account={account} isOpen={isCreating} onClose={() => setIsCreating(false)} />
     </>
   )
 }
 
-interface RevokeProps {
-  readonly credential: Key
-  readonly name: string
-  readonly isOpen: boolean
-  readonly onClose: () => void
+function withActions(list: ListDefinition<Key>): ListDefinition<Key> {
+  const actions = {
+    id: 'actions',
+    name: t('accounts.actions'),
+    isNumber: true,
+    cell: (key: Key) => key.state !== 'revoked' && <KeyActions of={key} />,
+  }
+  return { ...list, columns: [...list.columns, actions] }
 }
 
-function Revoke({ credential: { id, kind, head }, name, isOpen, onClose }: RevokeProps) {
-  const client = useQueryClient()
-  const params = { path: { id } }
-  const revoking = useMutation({
-    mutationFn: () =>
-      kind === 'client'
-        ? bodyOf(api.DELETE('/admin/v1/keys/{id}', { params }))
-        : bodyOf(api.DELETE('/admin/v1/tokens/{id}', { params })),
-    onSuccess() {
-      announce(`${name} is revoked.`)
-      void client.invalidateQueries({ queryKey: ['keys'] })
-      onClose()
-    },
-  })
-  const noun = kind === 'client' ? 'key' : 'token'
+function KeyActions({ of: key }: { of: Key }) {
+  const [opened, setOpened] = useState<'edit' | 'revoke'>()
+  const close = (): void => setOpened(undefined)
+  const name = nameOf(key)
   return (
-    <Confirm
-      title={`Revoke ${name}?`}
-      action={`Revoke ${noun}`}
-      isOpen={isOpen}
-      isBusy={revoking.isPending}
-      error={revoking.error}
-      onConfirm={() => revoking.mutate()}
-      onClose={() => {
-        revoking.reset()
-        onClose()
-      }}
-    >
-      The next request with <code>{head}</code> is refused, within a second on every gateway. This
-      cannot be undone.
-    </Confirm>
+    <>
+      <Menu
+        label={t('accounts.actionsOf', { name })}
+        items={[
+          ...(key.kind === 'client'
+            ? [{ text: t('accounts.editKey'), onSelect: () => setOpened('edit') }]
+            : []),
+          { text: t('accounts.revoke'), isDanger: true, onSelect: () => setOpened('revoke') },
+        ]}
+      />
+      <EditKey id={key.id} name={name} isOpen={opened === 'edit'} onClose={close} />
+      <RevokeQuestion keys={opened === 'revoke' ? [key] : []} onClose={close} onDone={close} />
+    </>
   )
 }

@@ -1,52 +1,33 @@
 /** What the pages of accounts read. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
+import type { Period } from '../../ui/range.ts'
 import type { ListSearch } from './address.ts'
 
 const pageSize = 50
-const exportPageSize = 1000
 
-function readPage(search: ListSearch, page: { readonly cursor?: string; readonly limit: number }) {
-  const { q, status, sort, order } = search
-  const query = {
+function queryOf({ q, status, sort, order }: ListSearch) {
+  return {
     ...(q !== undefined && { name_contains: q }),
     ...(status === 'low' ? { low: true } : status !== undefined && { status }),
     ...(sort !== undefined && { sort }),
     ...(order !== undefined && { order }),
-    ...page,
   }
-  return bodyOf(api.GET('/admin/v1/accounts', { params: { query } }))
 }
 
-type AccountPage = Awaited<ReturnType<typeof readPage>>
+export function readAccounts(search: ListSearch) {
+  const query = { ...queryOf(search), limit: pageSize }
+  return (cursor: { cursor?: string }) =>
+    bodyOf(api.GET('/admin/v1/accounts', { params: { query: { ...query, ...cursor } } }))
+}
+
 /** An account with its figures. */
-export type Account = AccountPage['items'][number]
+export type Account = Awaited<ReturnType<ReturnType<typeof readAccounts>>>['items'][number]
 
-export function accountsQuery(search: ListSearch) {
-  return infiniteQueryOptions({
-    queryKey: ['accounts', 'list', search],
-    queryFn: ({ pageParam: cursor }) =>
-      readPage(search, { limit: pageSize, ...(cursor !== undefined && { cursor }) }),
-    initialPageParam: firstPage,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-  })
-}
-
-const firstPage: string | undefined = undefined
-
-/** All accounts of the filter, for the file. */
-export async function readAllAccounts(search: ListSearch): Promise<readonly Account[]> {
-  const all: Account[] = []
-  let cursor: string | undefined
-  do {
-    const page = await readPage(search, {
-      limit: exportPageSize,
-      ...(cursor !== undefined && { cursor }),
-    })
-    all.push(...page.items)
-    cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return all
+/** All accounts of a filter as a file. */
+export function csvAddress(search: ListSearch): string {
+  const query = Object.entries(queryOf(search)).map(([name, value]) => [name, String(value)])
+  return `/admin/v1/accounts?${new URLSearchParams([...query, ['format', 'csv']]).toString()}`
 }
 
 /** One account, with the tag that its next change sends. */
@@ -69,20 +50,6 @@ export type TaggedAccount = Awaited<
   ReturnType<NonNullable<ReturnType<typeof accountQuery>['queryFn']>>
 >
 
-/** All keys of an account; it has few. */
-export function keysQuery(account: string) {
-  return queryOptions({
-    queryKey: ['keys', 'client', account],
-    async queryFn() {
-      const params = { path: { account }, query: { limit: 1000 } }
-      const page = await bodyOf(api.GET('/admin/v1/accounts/{account}/keys', { params }))
-      return page.items
-    },
-  })
-}
-
-export type Key = Awaited<ReturnType<NonNullable<ReturnType<typeof keysQuery>['queryFn']>>>[number]
-
 /** A key as it is now, with the tag that its change sends. */
 export function keyQuery(id: string) {
   return queryOptions({
@@ -97,25 +64,17 @@ export function keyQuery(id: string) {
   })
 }
 
-export function tokensQuery(account: string) {
+/** All keys of an account, or its read-only tokens; it has few. */
+export function keysQuery(account: string, kind: 'client' | 'reader') {
   return queryOptions({
-    queryKey: ['keys', 'reader', account],
+    queryKey: ['keys', kind, account],
     async queryFn() {
-      const params = { path: { account }, query: { limit: 1000 } }
-      const page = await bodyOf(api.GET('/admin/v1/accounts/{account}/tokens', { params }))
-      return page.items
+      const query = { account, kind, limit: 1000 }
+      const { items } = await bodyOf(api.GET('/admin/v1/keys', { params: { query } }))
+      return items
     },
   })
 }
-
-export const modelsQuery = queryOptions({
-  queryKey: ['models', 'ids'],
-  async queryFn() {
-    const params = { query: { limit: 1000 } }
-    const { items } = await bodyOf(api.GET('/admin/v1/models', { params }))
-    return items
-  },
-})
 
 export const vendorsQuery = queryOptions({
   queryKey: ['catalogue', 'vendors'],
@@ -126,51 +85,33 @@ export const vendorsQuery = queryOptions({
   },
 })
 
-/** The figures of an account for a period, by one key of the report. */
+/** Where clients connect, as the gateway that answers is set: `127.0.0.1:8080`. */
+export const listenQuery = queryOptions({
+  queryKey: ['settings', 'listen'],
+  async queryFn() {
+    const { settings } = await bodyOf(api.GET('/admin/v1/settings'))
+    return settings.find(({ name }) => name === 'listen')?.value ?? ''
+  },
+})
+
+/** The figures of an account for a period, in all or by one key of the report. */
 export function reportQuery(
   account: string,
-  period: { readonly by: 'day' | 'model' | 'key'; readonly from: string; readonly to: string },
+  { by, from, to }: Period & { readonly by: 'total' | 'day' | 'model' | 'key' },
 ) {
   return queryOptions({
-    queryKey: ['reports', 'account', account, period],
+    queryKey: ['reports', 'account', account, by, from, to],
     async queryFn() {
-      const query = { ...period, account, limit: 1000 }
+      const query = { by, from, to, account, limit: 1000 }
       const { items } = await bodyOf(api.GET('/admin/v1/reports', { params: { query } }))
       return items
     },
   })
 }
 
-/** The money terms of an account for a period. */
-export function accountMoneyQuery(account: string, { from, to }: Period) {
-  return queryOptions({
-    queryKey: ['reports', 'account total', account, from, to],
-    async queryFn() {
-      const query = { by: 'total', from, to, account }
-      const { items } = await bodyOf(api.GET('/admin/v1/reports', { params: { query } }))
-      return items[0] ?? null
-    },
-  })
-}
-
-export function latestRequestsQuery(account: string) {
-  return queryOptions({
-    queryKey: ['requests', 'account', account],
-    async queryFn() {
-      const query = { account, limit: pageSize }
-      const { items } = await bodyOf(api.GET('/admin/v1/requests', { params: { query } }))
-      return items
-    },
-  })
-}
-
-export interface Period {
-  /** Days (UTC), both included. */
-  readonly from: string
-  readonly to: string
-}
-
-const statementChargesShown = 200
+export type ReportRow = Awaited<
+  ReturnType<NonNullable<ReturnType<typeof reportQuery>['queryFn']>>
+>[number]
 
 /** The figures of the whole period, whichever of its lines are shown. */
 export function statementFiguresQuery(account: string, period: Period) {
@@ -185,9 +126,7 @@ export function statementFiguresQuery(account: string, period: Period) {
   })
 }
 
-export type StatementFigures = Awaited<
-  ReturnType<NonNullable<ReturnType<typeof statementFiguresQuery>['queryFn']>>
->
+const statementChargesShown = 200
 
 function readStatement(account: string, period: Period) {
   const query = { ...period, last: statementChargesShown }
@@ -195,7 +134,7 @@ function readStatement(account: string, period: Period) {
   return bodyOf(api.GET('/admin/v1/accounts/{account}/statement', { params }))
 }
 
-export type Statement = Awaited<ReturnType<typeof readStatement>>
+export type Entry = Awaited<ReturnType<typeof readStatement>>['entries'][number]
 
 /**
  * The lines of a period, its end first; each further page ends where the one before begins. Live events do
@@ -219,11 +158,11 @@ export function readFiringOf(account: string) {
   }
 }
 
-/** Where clients connect, as the gateway that answers is set: `127.0.0.1:8080`. */
-export const listenQuery = queryOptions({
-  queryKey: ['settings', 'listen'],
-  async queryFn() {
-    const { settings } = await bodyOf(api.GET('/admin/v1/settings'))
-    return settings.find(({ name }) => name === 'listen')?.value ?? ''
-  },
-})
+export type Firing = Awaited<ReturnType<ReturnType<typeof readFiringOf>>>['items'][number]
+
+export function readRequestsOf(account: string) {
+  return (cursor: { cursor?: string }) => {
+    const query = { account, limit: pageSize, ...cursor }
+    return bodyOf(api.GET('/admin/v1/requests', { params: { query } }))
+  }
+}
