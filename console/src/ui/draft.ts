@@ -11,7 +11,8 @@ export interface Bound<Value> {
   readonly hint: ReactNode
   readonly error: string | undefined
   readonly value: Value
-  readonly onChange: (value: Value) => void
+  /** A method, so that a field of texts is one of unknown values too. */
+  onChange(value: Value): void
 }
 
 /** `Value` is what an input edits, mostly a text; `Sent` is what the API takes. */

@@ -8,6 +8,7 @@ import { keys } from './keys.ts'
 import { margin } from './margin.ts'
 import { list } from './list.ts'
 import { models } from './models.ts'
+import { figures } from './figures.ts'
 import { money } from './money.ts'
 import { overview } from './overview.ts'
 import { reconciliation } from './reconciliation.ts'
@@ -28,6 +29,7 @@ export const words = {
   margin,
   list,
   models,
+  figures,
   money,
   overview,
   reconciliation,

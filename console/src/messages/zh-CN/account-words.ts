@@ -1,6 +1,7 @@
 /** The words of the account page: those of its rooms and none of the operators. */
 import { account } from './account.ts'
 import { list } from './list.ts'
+import { figures } from './figures.ts'
 import { money } from './money.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
@@ -8,6 +9,7 @@ import { ui } from './ui.ts'
 export const words = {
   account,
   list,
+  figures,
   money,
   time,
   ui,

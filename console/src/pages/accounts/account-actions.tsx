@@ -52,7 +52,10 @@ export function AccountActions({ tagged }: { tagged: TaggedAccount }) {
   )
 }
 
-function changeTo(status: Status, before: Account) {
+function changeTo(
+  status: Status,
+  before: Account,
+): 'suspend' | 'resume' | 'close' | 'reopen' {
   if (status === 'active') return before.status === 'closed' ? 'reopen' : 'resume'
   return status === 'suspended' ? 'suspend' : 'close'
 }

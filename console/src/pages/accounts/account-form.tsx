@@ -118,7 +118,7 @@ export function NewAccount(props: DialogProps) {
             }),
           )
         }
-        toast={({ name }) => t('accounts.created', { name })}
+        toast={({ name }) => t('accounts.createdToast', { name })}
         refresh={[['accounts']]}
         onDone={({ id }) =>
           void navigate({ to: '/accounts/$account', params: { account: id } })

@@ -99,7 +99,7 @@ function AccountFigures({ account }: { account: Account }) {
   const { limits, spend } = account
   const { credit_line_usd: line, daily_usd: daily, price_multiplier: factor } = limits
   const isSet = (usd: string): boolean => /[1-9]/.test(usd)
-  const prices = factor === 1 ? t('accounts.listPrices') : t('accounts.timesList', { factor })
+  const prices = factor === 1 ? t('accounts.listPrices') : t('accounts.timesList', { factor: String(factor) })
   const minutes = limits.window_minutes
   return (
     <Figures>
@@ -137,7 +137,7 @@ function AccountFigures({ account }: { account: Account }) {
       <Figure
         label={t('accounts.limits')}
         value={<span className="account-limits">{limitsText(limits)}</span>}
-        note={minutes === 1 ? prices : `${prices} · ${t('accounts.windowOf', { minutes })}`}
+        note={minutes === 1 ? prices : `${prices} · ${t('accounts.windowOf', { minutes: String(minutes) })}`}
       />
     </Figures>
   )

@@ -119,7 +119,7 @@ function Bars({ rows, by, account, period }: BarsProps) {
         })}
       />
       {rows.length > shownMax && (
-        <p className="soft small">{t('accounts.moreParts', { count: rows.length - shownMax })}</p>
+        <p className="soft small">{t('accounts.moreParts', { count: String(rows.length - shownMax) })}</p>
       )}
     </>
   )

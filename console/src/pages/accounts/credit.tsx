@@ -4,6 +4,7 @@ import { api, bodyOf, Problem } from '../../api/client.ts'
 import { t } from '../../messages/t.ts'
 import { Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import type { DraftOf } from '../../ui/draft.ts'
 import { textField, usdField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
 import { formatUsdExact } from '../../ui/format.ts'
@@ -56,26 +57,14 @@ function CreditForm({ account, onClose }: Omit<CreditProps, 'isOpen'>) {
         if (!isAsked(amount)) return t('accounts.book')
         return t(isTaking(amount) ? 'accounts.takeBack' : 'accounts.bookAnyway')
       }}
-      async send({ draft: { amount_usd: amount, reference, note }, once }) {
-        if (isTaking(amount) && !isAsked(amount)) {
-          setQuestion({ amount, text: t('accounts.takesBack') })
-          return undefined
-        }
-        const body = {
-          amount_usd: creditFields.amount_usd.send(amount),
-          reference,
-          ...(note.trim() !== '' && { note }),
-          confirm: isAsked(amount),
-        }
-        const params = { path: { account: account.id }, header: { 'Idempotency-Key': once } }
-        try {
-          return await bodyOf(api.POST('/admin/v1/accounts/{account}/credits', { params, body }))
-        } catch (error) {
-          // The gateway asks before an amount that is probably a mistake.
-          if (!(error instanceof Problem) || error.code !== confirmationRequired) throw error
-          setQuestion({ amount, text: error.message })
-          return undefined
-        }
+      send={async ({ draft, once }) => {
+        const { amount_usd: amount } = draft
+        const asked = isTaking(amount) && !isAsked(amount) ? t('accounts.takesBack') : undefined
+        const answer =
+          asked ?? (await book({ account: account.id, draft, once, isSure: isAsked(amount) }))
+        if (typeof answer !== 'string') return answer
+        setQuestion({ amount, text: answer })
+        return undefined
       }}
       toast={(booked) =>
         booked &&
@@ -101,7 +90,31 @@ function CreditForm({ account, onClose }: Omit<CreditProps, 'isOpen'>) {
   )
 }
 
-const confirmationRequired = 'operations.confirmation_required'
+interface Booking {
+  readonly account: string
+  readonly draft: DraftOf<typeof creditFields>
+  readonly once: string
+  readonly isSure: boolean
+}
+
+/** Returns a question in place of an answer where the amount is probably a mistake. */
+async function book({ account, draft, once, isSure }: Booking) {
+  const { reference, note } = draft
+  const body = {
+    amount_usd: creditFields.amount_usd.send(draft.amount_usd),
+    reference,
+    ...(note.trim() !== '' && { note }),
+    confirm: isSure,
+  }
+  const params = { path: { account }, header: { 'Idempotency-Key': once } }
+  try {
+    return await bodyOf(api.POST('/admin/v1/accounts/{account}/credits', { params, body }))
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'operations.confirmation_required')
+      return error.message
+    throw error
+  }
+}
 
 function isTaking(amount: string): boolean {
   return /^\s*[-−]/.test(amount)

@@ -76,7 +76,7 @@ function Credentials({ account, kind }: CredentialsProps) {
           <>
             {ended.length > 0 && (
               <CheckField
-                label={t('accounts.showEnded', { count: ended.length })}
+                label={t('accounts.showEnded', { count: String(ended.length) })}
                 value={hasEnded}
                 onChange={setHasEnded}
               />

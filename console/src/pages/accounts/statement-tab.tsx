@@ -30,7 +30,7 @@ const statementList = defineList<Entry>({
       id: 'kind',
       name: t('accounts.kind'),
       place: 'state',
-      cell: ({ kind }) => <Badge tone={tones[kind]}>{t(`money.entries.${kind}`)}</Badge>,
+      cell: ({ kind }) => <Badge tone={tones[kind]}>{t(`accounts.entries.${kind}`)}</Badge>,
     },
     { id: 'what', name: t('accounts.what'), place: 'name', cell: (entry) => <What of={entry} /> },
     {
@@ -92,7 +92,7 @@ export function StatementTab(props: StatementProps) {
       ) : figures.data === undefined ? (
         <Loading rows={2} />
       ) : (
-        <StatementFigures of={figures.data} />
+        <StatementFigures of={sumsOf(figures.data)} />
       )}
       {explained !== null && (
         <Notice>
@@ -122,6 +122,21 @@ export function StatementTab(props: StatementProps) {
       />
     </>
   )
+}
+
+type Figures = Awaited<ReturnType<NonNullable<ReturnType<typeof statementFiguresQuery>['queryFn']>>>
+
+function sumsOf({ from, requests, ...sums }: Figures) {
+  return {
+    from,
+    requests,
+    opening: sums.opening_balance_usd,
+    charged: sums.charged_usd,
+    refunds: sums.refunds_usd,
+    credits: sums.credits_usd,
+    adjustments: sums.adjustments_usd,
+    closing: sums.closing_balance_usd,
+  }
 }
 
 /** The browser writes the file while the gateway sends it, so that its length does not matter. */

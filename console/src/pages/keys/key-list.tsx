@@ -169,7 +169,7 @@ function KeySheet({ id, row }: SheetProps<Key>) {
 
 const unlimited = <span className="soft">{t('keys.unlimited')}</span>
 
-const restrictions: readonly ListColumn<Key>[] = [
+export const restrictions: readonly ListColumn<Key>[] = [
   {
     id: 'models',
     name: t('keys.models'),
