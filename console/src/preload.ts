@@ -26,7 +26,7 @@ export function loadLater(router: AnyRouter): void {
     await Promise.allSettled([
       ...Object.values(router.routesById).map((route) => router.loadRouteChunk(route)),
       import('./ui/plot.tsx'),
-      import('./pages/entries/entry-form.tsx'),
+      import('./pages/entries/forms.tsx'),
       import('./pages/models/code-editor.tsx'),
     ])
     isEarly = false

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { firingAlerts } from '../../src/operations/alerts/firing.ts'
 import { valueOf } from '../../src/operations/operation.ts'
-import { choose } from '../support/console/choose.ts'
+import { choose as chooseOption } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { eventually } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'
@@ -79,7 +79,7 @@ describe('the list of accounts', () => {
     await console.withConsole({ path: '/accounts' }, async (page) => {
       await page.getByRole('searchbox', { name: 'Name' }).fill('o')
       await page.getByText('7 rows').waitFor()
-      await choose(page.getByRole('combobox', { name: 'Show' }), 'Low or no balance')
+      await chooseOption(page.getByRole('combobox', { name: 'Show' }), 'Low or no balance')
       await page.getByText('2 rows').waitFor()
       assert.deepEqual(await namesIn(page), ['juniper-studio', 'orbit-games'])
       await button(page, 'Balance').click()
@@ -259,7 +259,7 @@ describe('an operator', () => {
       await button(page, 'New key').click()
       await page.getByLabel('Name').fill('browser test')
       await page.getByLabel('Per month').fill('5')
-      await choose(page.getByRole('combobox', { name: 'Models' }), 'some')
+      await chooseOption(page.getByRole('combobox', { name: 'Models' }), 'some')
       await page.getByLabel('claude-haiku-5-5').check()
       await button(page, 'Create key').click()
       const secret = await readSecretOnce(page, /^cr_/)
@@ -331,7 +331,7 @@ describe('an operator', () => {
       }
       await choose('Edit key')
       await page.getByLabel('Per month').fill('60')
-      await choose(page.getByRole('combobox', { name: 'Models' }), 'all')
+      await chooseOption(page.getByRole('combobox', { name: 'Models' }), 'all')
       await page.getByLabel('Expires').fill('2099-12-31')
       await button(page, 'Save').click()
       await page.getByText('The key is changed.').waitFor()

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { answers, startReceiver, type Received, type Receiver } from '../alerts/harness.ts'
-import { choose } from '../support/console/choose.ts'
+import { choose as chooseOption } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 
 describe('the pages of alerts', () => {
@@ -53,9 +53,9 @@ describe('the pages of alerts', () => {
     await targetRow(page, name).getByRole('button', { name: 'Send test' }).click()
     const deliveries = page.getByRole('table', { name: 'Deliveries of alerts, newest first' })
     await deliveries.getByText('delivered', { exact: true }).first().waitFor()
-    await choose(page.getByLabel('State', { exact: true }), 'failed')
+    await chooseOption(page.getByLabel('State', { exact: true }), 'failed')
     await page.getByText('No delivery is in this state.').waitFor()
-    await choose(page.getByLabel('State', { exact: true }), '')
+    await chooseOption(page.getByLabel('State', { exact: true }), '')
     await deliveries.getByText('delivered', { exact: true }).first().waitFor()
     const message = receiver.received.findLast(({ path }) => path.endsWith(`/${name}`))
     assert.ok(message !== undefined, `the receiver got nothing for ${name}`)
@@ -110,7 +110,7 @@ describe('the pages of alerts', () => {
       receiver.behave(answers(200))
       assert.match(await row.innerText(), /pager/)
       assert.equal(new URL(page.url()).searchParams.get('target'), 'pager')
-      await choose(page.getByLabel('Target'), 'team-chat')
+      await chooseOption(page.getByLabel('Target'), 'team-chat')
       await page
         .getByRole('row')
         .filter({ hasText: 'pager' })
