@@ -4,8 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { accountNamesQuery } from '../../api/names.ts'
 import { t } from '../../messages/t.ts'
 import { Budgets } from '../../ui/budgets.tsx'
-import { Badge, Card, type Tone } from '../../ui/card.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
+import { Badge, type Tone } from '../../ui/card.tsx'
 import { formatInteger } from '../../ui/format.ts'
 import { defineList, type ListColumn, type SheetProps } from '../../ui/list/define.ts'
 import { RowFacts, SheetHead } from '../../ui/list/sheet.tsx'
@@ -116,7 +115,8 @@ export const keyList = defineList<Key, 'q' | 'key' | 'account' | 'kind' | 'state
       id: 'revoke',
       name: t('keys.revoke'),
       isNumber: true,
-      cell: (key) => <RevokeButton of={key} />,
+      isAction: true,
+      cell: (key) => <RevokeButton key="revoke" of={key} />,
     },
   ],
   empty: <Empty title={t('keys.noneTitle')}>{t('keys.none')}</Empty>,
@@ -156,13 +156,7 @@ function KeySheet({ id, row }: SheetProps<Key>) {
   return (
     <>
       <SheetHead title={nameOf(key)} hint={t(`keys.kindNames.${key.kind}`)} />
-      <div className="row">
-        <CopyButton text={key.id} label={t('keys.copyId')} />
-        <RevokeButton of={key} />
-      </div>
-      <Card>
-        <RowFacts row={key} columns={[...keyList.columns, ...restrictions]} />
-      </Card>
+      <RowFacts row={key} columns={[...keyList.columns, ...restrictions]} />
     </>
   )
 }
@@ -186,5 +180,6 @@ export const restrictions: readonly ListColumn<Key>[] = [
     name: t('keys.tokensPerMinute'),
     cell: ({ tpm }) => (tpm === 0 ? unlimited : formatInteger(tpm)),
   },
+  { id: 'id', name: t('keys.id'), cell: ({ id }) => <code className="break">{id}</code> },
   { id: 'expires', name: t('keys.expires'), cell: ({ expires_at: at }) => <Time at={at} /> },
 ]

@@ -1,11 +1,8 @@
 /** The state of the list of requests in its address. */
-import { addressOf, oneOf, text, type AddressOf } from '../../search.ts'
+import { addressOf, text } from '../../search.ts'
+import { hasRange, readRange } from '../../ui/range.ts'
 
-/** Periods that end now, and the day before in the reader's zone. */
-const lastWords = ['15m', '1h', '24h', 'yesterday', '7d'] as const
-export type LastWord = (typeof lastWords)[number]
-
-export const readListSearch = addressOf({
+const readFields = addressOf({
   open: text,
   account: text,
   key: text,
@@ -14,13 +11,13 @@ export const readListSearch = addressOf({
   /** Such as 402, or 4xx. */
   status: text,
   code: text,
-  last: oneOf(lastWords),
-  /** Moments, UTC. */
-  from: text,
-  to: text,
 })
 
-export type ListSearch = AddressOf<typeof readListSearch>
+export function readListSearch(search: Record<string, unknown>) {
+  return { ...readFields(search), ...readRange(search) }
+}
+
+export type ListSearch = ReturnType<typeof readListSearch>
 
 /** What chooses the rows. */
 export type RequestFilter = Omit<ListSearch, 'open'>
@@ -30,6 +27,6 @@ export function filterOf({ open: _open, ...filter }: ListSearch): RequestFilter 
 }
 
 /** Without a period the list follows the requests as they end. */
-export function isLive({ last, from, to }: RequestFilter): boolean {
-  return last === undefined && from === undefined && to === undefined
+export function isLive(filter: RequestFilter): boolean {
+  return !hasRange(filter)
 }

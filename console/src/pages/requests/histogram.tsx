@@ -21,7 +21,7 @@ const fates: Readonly<Record<Fate, readonly Outcome[]>> = {
 interface HistogramProps {
   readonly filter: RequestFilter
   readonly onChoose: (period: {
-    readonly last: undefined
+    readonly range: undefined
     readonly from: string
     readonly to: string
   }) => void
@@ -46,7 +46,7 @@ export function Histogram({ filter, onChoose }: HistogramProps) {
     const [first, last] = [begun ?? ended, ended].sort((one, other) => one - other)
     const [from, to] = [bars[first ?? 0], bars[(last ?? 0) + 1]]
     setBegun(undefined)
-    if (from !== undefined) onChoose({ last: undefined, from: from.at, to: to?.at ?? data.to })
+    if (from !== undefined) onChoose({ range: undefined, from: from.at, to: to?.at ?? data.to })
   }
   const summary = t(data.is_complete ? 'requests.counts' : 'requests.countsAtLeast', {
     count: data.requests,

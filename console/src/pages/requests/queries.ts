@@ -2,43 +2,24 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import type { paths } from '../../api/schema.ts'
-import { isLive, type LastWord, type RequestFilter } from './address.ts'
+import { periodOf, type Period } from '../../ui/range.ts'
+import { isLive, type RequestFilter } from './address.ts'
 
 type ListQuery = NonNullable<paths['/admin/v1/requests']['get']['parameters']['query']>
 type Code = NonNullable<ListQuery['code']>
 
 const pageSize = 50
-const lastMs: Readonly<Record<Exclude<LastWord, 'yesterday'>, number>> = {
-  '15m': 900_000,
-  '1h': 3_600_000,
-  '24h': 86_400_000,
-  '7d': 604_800_000,
-}
-
 /** The form of a code; the API knows which ones there are. */
 function isCode(text: string): text is Code {
   return /^[a-z]+\.[a-z_]+$/.test(text)
 }
 
-interface Period {
-  readonly from?: string
-  readonly to?: string
-}
-
-function periodOf(last: LastWord): Period {
-  const now = new Date()
-  if (last !== 'yesterday') return { from: new Date(now.getTime() - lastMs[last]).toISOString() }
-  const midnight = (daysAgo: number): string =>
-    new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).toISOString()
-  return { from: midnight(1), to: midnight(0) }
-}
-
-function queryOf({ last, code, from, to, ...filter }: RequestFilter): ListQuery & Period {
-  const given = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+function queryOf({ range, from, to, code, ...filter }: RequestFilter): ListQuery & Partial<Period> {
+  const given = { ...(range !== undefined && { range }), ...(from && { from }), ...(to && { to }) }
   return {
     ...filter,
     ...(code !== undefined && isCode(code) && { code }),
-    ...(last === undefined ? given : periodOf(last)),
+    ...periodOf(given, { unit: 'moment', nowMs: Date.now() }),
   }
 }
 

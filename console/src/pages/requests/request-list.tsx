@@ -9,7 +9,7 @@ import { defineList } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Duration, Missing, Time, Usd } from '../../ui/values.tsx'
 import { shortVendorError } from '../../ui/vendor-error.tsx'
-import { OutcomeBadge, outcomeTones, Speed } from './outcome.tsx'
+import { outcomeTones, Speed } from './outcome.tsx'
 import { durationMsOf, type RequestLine } from './queries.ts'
 import { RequestSheet } from './request.tsx'
 
@@ -104,7 +104,12 @@ export const requestList = defineList<RequestLine, FilterName>({
       name: t('requests.model'),
       cell: ({ model, operation }) => model ?? operation ?? <Missing why={t('requests.noModel')} />,
     },
-    { id: 'channel', name: t('requests.channel'), cell: (line) => <Way line={line} /> },
+    {
+      id: 'channel',
+      name: t('requests.channel'),
+      room: 'wide',
+      cell: (line) => <Way line={line} />,
+    },
     {
       id: 'outcome',
       name: t('requests.outcome'),
@@ -136,12 +141,14 @@ export const requestList = defineList<RequestLine, FilterName>({
       id: 'first',
       name: t('requests.firstEvent'),
       isNumber: true,
+      room: 'wide',
       cell: ({ first_event_ms: ms }) => <Duration ms={ms} />,
     },
     {
       id: 'duration',
       name: t('requests.duration'),
       isNumber: true,
+      room: 'wide',
       cell: (line) => <Duration ms={line.requests > 1 ? null : durationMsOf(line)} />,
     },
     {
@@ -173,11 +180,7 @@ export const requestList = defineList<RequestLine, FilterName>({
 
 function KeyLink({ line: { key, key_id: id } }: { line: RequestLine }) {
   return (
-    <Link
-      to="/requests"
-      search={({ open: _open, ...search }) => ({ ...search, key: id })}
-      data-tip={t('requests.onlyThisKey', { id })}
-    >
+    <Link to="/requests" search={{ key: id }} data-tip={t('requests.onlyThisKey', { id })}>
       {key ?? id}
     </Link>
   )
@@ -200,18 +203,19 @@ function Way({ line: { channel, attempt_count: count } }: { line: RequestLine })
 
 function OutcomeCell({ line }: { line: RequestLine }) {
   const { outcome, status, code, requests, vendor_error: error } = line
+  const words = t(`requests.outcomes.${outcome}`)
+  const why = code ?? (error && shortVendorError(error)) ?? words
   return (
     <>
-      <OutcomeBadge of={outcome} />{' '}
+      <Badge tone={outcomeTones[outcome]}>
+        <span data-tip={[words, error?.meaning.replaceAll('`', '')].filter(Boolean).join('. ')}>
+          {outcome === 'completed' ? words : [status, why].join(' · ')}
+        </span>
+      </Badge>{' '}
       {requests > 1 && (
         <Badge>
           <span data-tip={t('requests.standsFor')}>× {formatInteger(requests)}</span>
         </Badge>
-      )}{' '}
-      {(code !== null || outcome !== 'completed') && (
-        <span className="soft" data-tip={error?.meaning.replaceAll('`', '')}>
-          {[status, code, error && shortVendorError(error)].filter((part) => part).join(' · ')}
-        </span>
       )}
     </>
   )

@@ -9,9 +9,9 @@ import { useListAddress } from '../../ui/list/address.ts'
 import { Filters } from '../../ui/list/filters.tsx'
 import { List } from '../../ui/list/list.tsx'
 import { Page } from '../../ui/page.tsx'
+import { RangePicker } from '../../ui/range.tsx'
 import { filterOf, isLive, type RequestFilter } from './address.ts'
 import { Histogram } from './histogram.tsx'
-import { Period } from './period.tsx'
 import { csvAddress, newestMax } from './queries.ts'
 import { requestList } from './request-list.tsx'
 import { useRequests } from './tail.ts'
@@ -29,7 +29,13 @@ export function Requests() {
       actions={<FindById />}
     >
       <Filters filters={requestList.filters ?? []} values={search} onChange={change}>
-        <Period filter={filter} onChange={change} />
+        <RangePicker
+          value={filter}
+          unit="moment"
+          presets={['15m', '1h', '24h', 'today', 'yesterday', '7d', '30d']}
+          usual={{ name: t('requests.live') }}
+          onChange={change}
+        />
       </Filters>
       <Histogram filter={filter} onChoose={change} />
       {/* Another filter is another list. */}

@@ -57,7 +57,7 @@ const actions: readonly Action[] = [
   {
     name: t('shell.actions.failedYesterday'),
     role: 'viewer',
-    link: { to: '/requests', search: { last: 'yesterday', status: '5xx' } },
+    link: { to: '/requests', search: { range: 'yesterday', status: '5xx' } },
   },
   {
     name: t('shell.actions.lowBalance'),

@@ -19,9 +19,11 @@ export interface ListColumn<Row extends RowData> {
   readonly sort?: string
   /** What rows that are all in the browser are sorted by. */
   readonly value?: (row: Row) => string | number | null
+  /** Buttons of a row: always shown, and no fact. */
+  readonly isAction?: boolean
   /** Hidden until a person chooses it. */
   readonly isExtra?: boolean
-  /** Only in a wide window, or in the widest ones, unless a person chooses it. */
+  /** Only where the list is wide, or very wide, unless a person chooses it. */
   readonly room?: 'wide' | 'widest'
   /** Without any in a list: the first column, the first number, and the second column. */
   readonly place?: Place

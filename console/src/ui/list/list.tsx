@@ -74,7 +74,7 @@ export function List<Row extends RowData, Name extends string>(props: ListProps<
           )}
           <span className="list-look">
             <ColumnsMenu
-              columns={of.columns.slice(1)}
+              columns={of.columns.slice(1).filter(({ isAction = false }) => !isAction)}
               isShown={(column) => isShown(column, choice)}
               onChoose={(id, shown) => setChoice({ ...choice, [id]: shown })}
               onReset={() => setChoice({})}
@@ -135,7 +135,7 @@ function FullList<Row extends RowData, Name extends string>(props: FullProps<Row
   const chosen = rows.filter((row) => selection[of.rowKey(row)] === true && bulk?.mayChoose(row))
   const { more } = list
   return (
-    <div ref={body}>
+    <div ref={body} className="list-body">
       {bulk !== undefined && chosen.length > 0 && (
         <div className="list-chosen" role="group" aria-label={t('list.selection')}>
           <span role="status">{t('list.selected', { count: chosen.length })}</span>

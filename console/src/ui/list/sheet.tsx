@@ -8,7 +8,8 @@ import { X } from 'lucide-react'
 import { useRef, type ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
 import { IconButton } from '../button.tsx'
-import { Facts } from '../card.tsx'
+import { Card, Facts } from '../card.tsx'
+import { Row, Stack } from '../layout.tsx'
 import type { ListColumn } from './define.ts'
 
 interface SheetProps {
@@ -58,13 +59,22 @@ export function SheetHead({ title, hint, actions }: SheetHeadProps) {
   )
 }
 
-/** All cells of a row, for sheets that have nothing else to say. */
-export function RowFacts<Row extends RowData>({
+/** All cells of a row; its buttons come first. */
+export function RowFacts<Item extends RowData>({
   row,
   columns,
 }: {
-  row: Row
-  columns: readonly ListColumn<Row>[]
+  row: Item
+  columns: readonly ListColumn<Item>[]
 }) {
-  return <Facts items={columns.map(({ name, cell }) => [name, cell(row)])} />
+  const facts = columns.filter(({ isAction = false }) => !isAction)
+  const actions = columns.filter(({ isAction = false }) => isAction)
+  return (
+    <Card>
+      <Stack>
+        {actions.length > 0 && <Row>{actions.map(({ cell }) => cell(row))}</Row>}
+        <Facts items={facts.map(({ name, cell }) => [name, cell(row)])} />
+      </Stack>
+    </Card>
+  )
 }
