@@ -1,1 +1,0 @@
-export{words}from"./account-words-en.js";

@@ -1,1 +1,0 @@
-export{words}from"./account-words-zh-CN.js";
