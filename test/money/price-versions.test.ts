@@ -99,6 +99,15 @@ describe('a running gateway', () => {
     )
     await assert.rejects(take('9e-06', '2026-11-20'), /must not be in the past/)
   })
+
+  test('refuses an import over what others have changed since its revision', async () => {
+    const { revision } = await take('7e-06', '2026-11-22')
+    await take('8e-06', '2026-11-22')
+    const late = { text: priceList('9e-06'), valid_from: '2026-11-22', revision }
+    await assert.rejects(importPrices(gateway.context, late), /Others have changed.*large-1/s)
+    const [, later] = await listPrices(gateway.context)
+    assert.equal(later?.price.input, 8)
+  })
 })
 
 describe('price import', () => {

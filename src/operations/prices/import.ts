@@ -26,8 +26,15 @@ import {
   appliedKind,
   changesBetween,
   fieldChangeForm,
+  type CatalogueChange,
   type FieldChange,
 } from '../catalogue/plan.ts'
+import {
+  currentRevision,
+  refuseOverwriting,
+  revisionField,
+  revisionForm,
+} from '../catalogue/revision.ts'
 import { describePrices, freeMoment, readVersions } from './versions.ts'
 import { fromTime } from '../input.ts'
 import {
@@ -57,6 +64,7 @@ const importInput = z.strictObject({
     .optional()
     .describe('Day or time (UTC) from which the prices hold; now without it.'),
   dry_run: z.boolean().default(false).describe('Show the changes and make none.'),
+  revision: revisionField,
 })
 
 const importedModelForm = z.strictObject({
@@ -77,6 +85,7 @@ const importForm = z.strictObject({
   models: z.array(importedModelForm),
   /** Models of the catalogue that are not in the list; they keep their prices. */
   not_listed: z.array(z.string()),
+  revision: revisionForm,
 })
 
 export type ImportedModel = Answer<typeof importedModelForm>
@@ -105,15 +114,28 @@ export const importPrices = operation(
     return context.database.transact(async (transaction) => {
       const catalogue = await readCatalogue(transaction)
       const { planned, notListed } = planImport(list, catalogue, given, nowMs)
-      const result = { models: planned.map(({ view }) => view), not_listed: notListed }
       const changed = planned.filter(({ view }) => view.changes.length > 0)
-      if (changed.length === 0) return { kind: 'unchanged', ...result }
-      if (given.dry_run) return { kind: 'would_apply', ...result }
-      await savePrices(context, transaction, changed)
-      return { kind: 'applied', ...result }
+      const diff = changed.map(({ view }) => changeOf(view))
+      await refuseOverwriting(context, transaction, {
+        revision: given.revision,
+        diff,
+        isFile: false,
+      })
+      const isWritten = changed.length > 0 && !given.dry_run
+      if (isWritten) await savePrices(context, transaction, changed)
+      return {
+        kind: isWritten ? 'applied' : changed.length > 0 ? 'would_apply' : 'unchanged',
+        models: planned.map(({ view }) => view),
+        not_listed: notListed,
+        revision: await currentRevision(transaction),
+      }
     })
   },
 )
+
+function changeOf({ model: name, changes }: ImportedModel): CatalogueChange {
+  return { action: 'change', kind: 'model', name, changes }
+}
 
 function planImport(
   list: PriceList,
