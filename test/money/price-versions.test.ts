@@ -105,7 +105,8 @@ describe('a running gateway', () => {
     await take('8e-06', '2026-11-22')
     const late = { text: priceList('9e-06'), valid_from: '2026-11-22', revision }
     await assert.rejects(importPrices(gateway.context, late), /Others have changed.*large-1/s)
-    const [, later] = await listPrices(gateway.context)
+    const all = await listPrices(gateway.context)
+    const later = all.find(({ model, state }) => model === 'large-1' && state === 'later')
     assert.equal(later?.price.input, 8)
   })
 })
