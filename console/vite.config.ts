@@ -39,9 +39,10 @@ const starts = {
 let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefined
 
 /**
- * Names the script that a module is in. The console's first screen is `console` with `shared`, which the account
- * page has too and which has nothing of the operators' side. All other pages are `pages`, one script that
- * loads a moment later; `common` is what the account page has of it. Words of both pages are `words`.
+ * Names the script that a module is in. The console's first screen is `console` with `shared`, which the
+ * account page has too and which has nothing of the operators' side. All other pages are `pages`, one
+ * script that loads a moment later; `common` is what the account page has of it. Words of both pages are
+ * `words`.
  */
 function scriptOf(id: string, graph: Graph): string | null {
   if (languageOf(id) !== undefined)

@@ -60,4 +60,4 @@ createRoot(element).render(
     </QueryClientProvider>
   </StrictMode>,
 )
-loadLater(router)
+loadLater()

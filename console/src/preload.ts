@@ -3,8 +3,6 @@
  * stays open works after the gateway behind it was replaced. One that is missing then belongs to another
  * release: the page loads again, once a minute at most.
  */
-import type { AnyRouter } from '@tanstack/react-router'
-
 const storageKey = 'turnpike-loaded-again'
 const restMs = 60_000
 const startMs = 1_000
@@ -20,11 +18,11 @@ export function watchMissingScripts(): void {
   })
 }
 
-export function loadLater(router: AnyRouter): void {
+export function loadLater(): void {
   const load = async (): Promise<void> => {
     isEarly = true
     await Promise.allSettled([
-      ...Object.values(router.routesById).map((route) => router.loadRouteChunk(route)),
+      import('./pages/later.ts'),
       import('./ui/plot.tsx'),
       import('./pages/entries/forms.tsx'),
       import('./pages/models/code-editor.tsx'),

@@ -18,6 +18,7 @@ import * as accounts from './pages/accounts/address.ts'
 import * as alerts from './pages/alerts/address.ts'
 import * as audit from './pages/audit/address.ts'
 import * as channels from './pages/channels/address.ts'
+import type * as laterPages from './pages/later.ts'
 import * as keys from './pages/keys/address.ts'
 import * as models from './pages/models/address.ts'
 import * as overview from './pages/overview/address.ts'
@@ -86,7 +87,7 @@ function pageAt<const Path extends string, Search extends object>(
   })
 }
 
-function later(name: keyof typeof import('./pages/later.ts')): RouteComponent {
+function later(name: keyof typeof laterPages): RouteComponent {
   return lazyRouteComponent(() => import('./pages/later.ts'), name)
 }
 

@@ -85,7 +85,7 @@ const manifest = manifestForm.parse(
   JSON.parse(readFileSync(join(built, '.vite', 'manifest.json'), 'utf8')),
 )
 
-/** The scripts that are loaded before the first screen of this page can run: its entry, its app, its words. */
+/** The scripts that are loaded before a page can run that begins with these. */
 function scriptsOf(...starts: readonly string[]): ReadonlySet<string> {
   const files = new Set<string>()
   const waiting = [...starts]

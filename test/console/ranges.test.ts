@@ -1,6 +1,7 @@
 /** Periods of time in the console: what a preset means at a fixed moment, in UTC and in the reader's zone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { addressOf } from '../../console/src/search.ts'
 import {
   endText,
   listDays,
@@ -8,7 +9,7 @@ import {
   periodBefore,
   periodOf,
   presets,
-  readRange,
+  rangeFields,
   type Preset,
   type Range,
 } from '../../console/src/ui/range.ts'
@@ -16,7 +17,10 @@ import {
 /** A Sunday; in Auckland it is the first of March already. */
 const nowMs = Date.parse('2026-02-28T23:30:00.000Z')
 
-const days = (range: Range) => Object.values(periodOf(range, { unit: 'day', nowMs, usual: '30d' }))
+function days(range: Range): readonly [string, string] {
+  const { from, to } = periodOf(range, { unit: 'day', nowMs, usual: '30d' })
+  return [from, to]
+}
 
 test('a preset of days counts UTC days, today included', () => {
   const expected: Readonly<Partial<Record<Preset, readonly string[]>>> = {
@@ -82,7 +86,8 @@ test('a day in an address is a UTC day, whatever the page shows', () => {
 })
 
 test('an address keeps a period, and what is none is left out', () => {
-  for (const range of presets) assert.deepEqual(readRange({ range, from: '2026-02-01' }), { range })
+  const readRange = addressOf(rangeFields)
+  for (const range of presets) assert.deepEqual(readRange({ range }), { range })
   const kept = { from: '2026-02-01', to: '2026-02-03T10:00:00.000Z' }
   assert.deepEqual(readRange(kept), kept)
   assert.deepEqual(readRange({ range: 'week', from: '2026-02-31', to: 'now' }), {})

@@ -138,7 +138,7 @@ describe('the page of reports', () => {
     visit({ role: 'viewer', path: '/reports?by=day,key&range=7d' }, async (page) => {
       const rows = await readReport(page, 'day,key')
       const download = page.waitForEvent('download')
-      await page.getByRole('button', { name: 'Export CSV' }).click()
+      await page.getByRole('link', { name: 'Export CSV' }).click()
       const text = await readFile(await (await download).path(), 'utf8')
       const lines = csvRow.parse(parse(text, { columns: true }))
       assert.equal(lines.length, rows.length)
@@ -435,7 +435,10 @@ describe('the page of reports', () => {
       await page.goto(`${console.gateway.adminUrl}/console/reports?by=day`)
       await page.getByRole('button', { name: 'Views' }).click()
       await views.getByRole('link', { name: 'Friday' }).click()
-      const sortedOf = ({ searchParams }: URL): string => [...searchParams].sort().join(' ')
+      const sortedOf = ({ searchParams }: URL): string => {
+        searchParams.sort()
+        return searchParams.toString()
+      }
       await page.waitForURL((url) => sortedOf(url) === sortedOf(new URL(address)))
       assert.deepEqual(await look(), first)
       const other = await page.context().newPage()

@@ -8,25 +8,16 @@ import { lazy, Suspense, useState } from 'react'
 import { t } from '../messages/t.ts'
 import { IconButton } from './button.tsx'
 import { formatCount, formatDay, formatDuration, formatTime, formatUsd } from './format.ts'
-import type { DrawnSeries, PlotProps, Point } from './plot.tsx'
+import type { DrawnSeries, PlotProps, Point, Series } from './plot.tsx'
 import { utcDay, type Period } from './range.ts'
 import './chart.css'
+
+export type { Series } from './plot.tsx'
 
 const Plot = lazy(async () => {
   const { Plot: component } = await import('./plot.tsx')
   return { default: component }
 })
-
-export interface Series {
-  readonly name: string
-  /** One value for each time; null leaves a gap. */
-  readonly values: readonly (number | null)[]
-  readonly kind: 'line' | 'area' | 'bars'
-  /** A comparison, drawn thin and dashed: no part of a sum. */
-  readonly isFaint?: boolean
-  /** In the colour of errors. */
-  readonly isBad?: boolean
-}
 
 const formats = {
   usd: (value: number): string => formatUsd(value.toFixed(9)),

@@ -6,9 +6,19 @@ import { useEffect, useEffectEvent, useRef, type KeyboardEvent } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { t } from '../messages/t.ts'
-import type { Series } from './chart.tsx'
 import { formatClock } from './format.ts'
 import { useThemeNow } from './theme.ts'
+
+export interface Series {
+  readonly name: string
+  /** One value for each time; null leaves a gap. */
+  readonly values: readonly (number | null)[]
+  readonly kind: 'line' | 'area' | 'bars'
+  /** A comparison, drawn thin and dashed: no part of a sum. */
+  readonly isFaint?: boolean
+  /** In the colour of errors. */
+  readonly isBad?: boolean
+}
 
 export interface DrawnSeries extends Series {
   /** The name of a token. */

@@ -2,7 +2,7 @@
  * Periods of time: their words in addresses, and the days or moments that they mean. Pure. Reports count UTC
  * days; lists of events begin their days in the reader's zone. A day in an address is a UTC day in both.
  */
-import { choiceIn, textIn } from '../search.ts'
+import { oneOf, text, type Reader } from '../search.ts'
 
 export const presets = [
   '15m',
@@ -57,19 +57,15 @@ function startsThere(day: string): boolean {
   return !Number.isNaN(ms) && utcDay(ms) === day
 }
 
-export function readRange(search: Readonly<Record<string, unknown>>): Range {
-  const range = choiceIn(search, 'range', presets)
-  if (range !== undefined) return { range }
-  const endIn = (name: string): string | undefined => {
-    const text = textIn(search, name)
-    if (text === undefined) return undefined
-    return isDay(text) || (momentForm.test(text) && startsThere(text.slice(0, 10)))
-      ? text
-      : undefined
-  }
-  const [from, to] = [endIn('from'), endIn('to')]
-  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+const end: Reader<string> = (value) => {
+  const given = text(value)
+  if (given === undefined) return undefined
+  const isMoment = momentForm.test(given) && startsThere(given.slice(0, 10))
+  return isDay(given) || isMoment ? given : undefined
 }
+
+/** The fields of an address that keeps a period, for `addressOf`. */
+export const rangeFields = { range: oneOf(presets), from: end, to: end }
 
 export function hasRange({ range, from, to }: Range): boolean {
   return range !== undefined || from !== undefined || to !== undefined

@@ -1,6 +1,6 @@
 /**
- * The one way to choose a period of time: presets, or two ends, typed or clicked in a calendar. Days are typed
- * as 2026-11-25 in every browser, because its own field would follow the browser's language.
+ * The one way to choose a period of time: presets, or two ends, typed or clicked in a calendar. Days are
+ * typed as 2026-11-25 in every browser, because its own field would follow the browser's language.
  */
 import { Popover } from '@base-ui/react/popover'
 import { CalendarDays, ChevronLeft, ChevronRight } from 'lucide-react'

@@ -1,4 +1,4 @@
-/** Today by hour, the last thirty days, and where today's spend comes from. Each leads to the requests behind it. */
+/** Today by hour, the last thirty days, and where today's spend comes from; each leads to its requests. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'

@@ -14,7 +14,7 @@ export interface FigureColumn {
   readonly word: Word
   readonly name: string
   readonly kind: 'count' | 'usd' | 'time' | 'share'
-  /** Shown where the reader has chosen no columns. */
+  /** Shown where the address names no columns. */
   readonly isUsual?: true
   readonly isGrowthBad?: true
 }
@@ -65,14 +65,6 @@ export const figureColumns: readonly FigureColumn[] = [
     isGrowthBad: true,
   },
 ]
-
-/** The words of the shown columns. */
-export function shownWords(columns: string | undefined): readonly string[] {
-  if (columns === undefined)
-    return figureColumns.filter(({ isUsual }) => isUsual).map(({ word }) => word)
-  const chosen = columns.split(',')
-  return figureColumns.map(({ word }) => word).filter((word) => chosen.includes(word))
-}
 
 /** A figure, and below it how it has changed, where the row has the period before. */
 export function FigureCell({ row, column }: { row: ReportRow; column: FigureColumn }) {

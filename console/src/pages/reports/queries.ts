@@ -4,7 +4,7 @@ import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
 import type { paths } from '../../api/schema.ts'
 import { t } from '../../messages/t.ts'
-import type { Sort } from '../../ui/table.tsx'
+import type { Sort } from '../../ui/list/define.ts'
 import { periodBefore, periodOf, type Period } from '../../ui/range.ts'
 import { keysOf, type ChartFigure, type Key, type ReportSearch } from './address.ts'
 
@@ -182,12 +182,8 @@ function namedParts(
   })
 }
 
-/** The whole report as the API writes it, byte for byte the output of `turnpike report --csv`. */
-export async function readCsv(question: Question, by: string): Promise<string> {
-  return bodyOf(
-    api.GET('/admin/v1/reports', {
-      params: { query: { ...question, by, format: 'csv' } },
-      parseAs: 'text',
-    }),
-  )
+/** The whole report as a file, byte for byte the output of `turnpike report --csv`. */
+export function csvAddress(question: Question, by: string): string {
+  const query = new URLSearchParams({ ...question, by, format: 'csv' })
+  return `/admin/v1/reports?${query.toString()}`
 }

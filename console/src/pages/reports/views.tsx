@@ -53,10 +53,10 @@ export function Views({ search }: { search: ReportSearch }) {
         }
       />
       <Popover.Portal>
-        <Popover.Positioner align="end" sideOffset={6} className="popover-place">
-          <Popover.Popup className="popover" aria-label={t('reports.views')}>
+        <Popover.Positioner align="end" sideOffset={6} className="menu-place">
+          <Popover.Popup className="menu reports-views" aria-label={t('reports.views')}>
             {views.length === 0 && <p className="soft">{t('reports.noViews')}</p>}
-            <ul className="reports-views">
+            <ul>
               {views.map((view) => (
                 <li key={view.name}>
                   <Link to="/reports" search={view.search}>

@@ -13,7 +13,7 @@ import { ColumnsMenu, DensitySwitch } from './columns-menu.tsx'
 import type { ListDefinition, Sort } from './define.ts'
 import { Grid, isShown, type Selection } from './grid.tsx'
 import { useRowKeys } from './keyboard.ts'
-import { useColumnChoice } from './remembered.ts'
+import { useColumnChoice, type ColumnChoice } from './remembered.ts'
 import { RowFacts, Sheet, SheetHead } from './sheet.tsx'
 import './list.css'
 
@@ -45,6 +45,11 @@ export interface ListProps<Row extends RowData, Name extends string> {
   readonly open?: string | undefined
   readonly onOpen?: (id: string | undefined) => void
   readonly bulk?: Bulk<Row> | undefined
+  /** Where the address keeps the choice of columns; the browser remembers it without this. */
+  readonly columns?: {
+    readonly choice: ColumnChoice
+    readonly onChoose: (choice: ColumnChoice) => void
+  }
   readonly total?: Row | undefined
   readonly title?: ReactNode
   readonly hint?: ReactNode
@@ -57,7 +62,7 @@ export interface ListProps<Row extends RowData, Name extends string> {
 
 export function List<Row extends RowData, Name extends string>(props: ListProps<Row, Name>) {
   const { of, title, hint, actions, csv, children, list } = props
-  const [choice, setChoice] = useColumnChoice(of.name)
+  const [choice, setChoice] = useChoice(props)
   const hasRows = list.rows !== undefined && list.rows.length > 0
   return (
     <Card
@@ -88,6 +93,14 @@ export function List<Row extends RowData, Name extends string>(props: ListProps<
       <ListBody {...props} />
     </Card>
   )
+}
+
+function useChoice<Row extends RowData, Name extends string>({
+  of,
+  columns,
+}: ListProps<Row, Name>): ReturnType<typeof useColumnChoice> {
+  const remembered = useColumnChoice(of.name)
+  return columns === undefined ? remembered : [columns.choice, columns.onChoose]
 }
 
 /** "12,345 rows" where the number of all is known, else how many are shown. */
@@ -129,7 +142,7 @@ interface FullProps<Row extends RowData, Name extends string> extends ListProps<
 
 function FullList<Row extends RowData, Name extends string>(props: FullProps<Row, Name>) {
   const { of, rows, list, sort, onSort, bulk, total } = props
-  const [choice] = useColumnChoice(of.name)
+  const [choice] = useChoice(props)
   const [selection, setSelection] = useState<Selection>({})
   const { body, current, open, openRow, close } = useRows(props)
   const chosen = rows.filter((row) => selection[of.rowKey(row)] === true && bulk?.mayChoose(row))
