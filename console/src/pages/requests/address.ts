@@ -1,8 +1,9 @@
 /** The state of the list of requests in its address. */
-import { addressOf, text } from '../../search.ts'
-import { hasRange, readRange } from '../../ui/range.ts'
+import { addressOf, text, type AddressOf } from '../../search.ts'
+import { hasRange, rangeFields } from '../../ui/range.ts'
 
-const readFields = addressOf({
+export const readListSearch = addressOf({
+  ...rangeFields,
   open: text,
   account: text,
   key: text,
@@ -13,11 +14,7 @@ const readFields = addressOf({
   code: text,
 })
 
-export function readListSearch(search: Record<string, unknown>) {
-  return { ...readFields(search), ...readRange(search) }
-}
-
-export type ListSearch = ReturnType<typeof readListSearch>
+export type ListSearch = AddressOf<typeof readListSearch>
 
 /** What chooses the rows. */
 export type RequestFilter = Omit<ListSearch, 'open'>
