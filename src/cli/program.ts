@@ -9,6 +9,7 @@ import { channelCommands } from './commands/channels.ts'
 import { consoleCommand } from './commands/console.ts'
 import { gatewayCommands } from './commands/gateway.ts'
 import { keyCommands } from './commands/keys.ts'
+import { noteCommands } from './commands/notes.ts'
 import { reportCommand, requestCommands } from './commands/requests.ts'
 import { doctorCommand, storeCommands } from './commands/store.ts'
 import { addCompletionCommands } from './completion/completion-commands.ts'
@@ -21,7 +22,13 @@ import { addRows, type CommandRow } from './row.ts'
 const sections: Readonly<Record<string, readonly CommandRow[]>> = {
   'Gateway:': [...gatewayCommands, initCommand, consoleCommand, doctorCommand],
   'Catalogue and channels:': [...catalogueCommands, ...channelCommands],
-  'Accounts and keys:': [...accountCommands, ...keyCommands, reportCommand, ...requestCommands],
+  'Accounts and keys:': [
+    ...accountCommands,
+    ...keyCommands,
+    ...noteCommands,
+    reportCommand,
+    ...requestCommands,
+  ],
   'Alerts:': alertCommands,
   'Store:': storeCommands,
 }
@@ -35,6 +42,7 @@ const groups = {
   key: 'manage keys (cr_…) for model requests',
   token: 'manage read-only tokens (ro_…) for /v1/usage',
   'admin-token': 'manage admin tokens (ad_…) for the admin API and /metrics',
+  note: 'keep notes about accounts, keys and channels',
   request: 'see what became of requests',
   alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',
   store: 'move the store to another database',

@@ -304,6 +304,19 @@ function readAccount(row: Row): Account {
   return { ...accountForm.read(row), status: readStatus(row) }
 }
 
+/** Finds the names of these accounts by id. */
+export async function findAccountNames(
+  queryable: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map()
+  const conditions = new Conditions()
+  conditions.add(`id IN (${conditions.placesOf([...new Set(ids)])})`)
+  const sql = `SELECT id, name FROM account WHERE ${conditions.text}`
+  const rows = await queryable.query(sql, conditions.values)
+  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]))
+}
+
 /** Reads the names of accounts by id; both ends are included. */
 export async function readAccountNames(
   database: Queryable,

@@ -3,7 +3,8 @@
  * transaction of the change itself, so that neither exists without the other; it holds no secret.
  */
 import { z } from 'zod'
-import { listKeys } from '../access/key-store.ts'
+import { findKeyNames, listKeys } from '../access/key-store.ts'
+import { findAccountNames } from '../ledger/account-store.ts'
 import { Conditions } from '../storage/conditions.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
 import { insertRow } from '../storage/rows.ts'
@@ -19,6 +20,10 @@ export const actionForm = z.strictObject({
   action: z.string(),
   /** The id or name of the changed thing. */
   subject: z.string(),
+  subject_name: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where the subject is the id of an account or a key.' }),
   detail: z.record(z.string(), z.unknown()),
 })
 
@@ -75,6 +80,10 @@ export interface ActionsQuestion {
   /** Actors as they are recorded, or names of tokens. */
   readonly actor?: string | undefined
   readonly subjects?: readonly string[] | undefined
+  /** With its changes by a file of the whole catalogue. */
+  readonly channel?: string | undefined
+  /** Leaves out sign-ins and sign-outs. */
+  readonly hidesSessions?: boolean
   /** From inclusive, to exclusive. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
@@ -87,14 +96,18 @@ export async function listActions(
   question: ActionsQuestion,
 ): Promise<readonly ActionView[]> {
   if (question.subjects?.length === 0) return []
-  const names = await readTokenNames(database)
+  const names = await readActorNames(database)
   const conditions = conditionsOf(question, names)
   const rows = await database.query(
     `SELECT * FROM operator_action WHERE ${conditions.text}
       ORDER BY sequence DESC LIMIT ${conditions.place(question.countMax)}`,
     conditions.values,
   )
-  return rows.map((row) => viewAction(row, names))
+  const subjects = await readSubjectNames(
+    database,
+    rows.map((row) => String(row['subject'])),
+  )
+  return rows.map((row) => viewAction(row, names, subjects))
 }
 
 /** What tells an action from others. */
@@ -151,7 +164,7 @@ export async function listActionsAfter(
       )),
     )
   if (rows.length === 0) return []
-  const names = await readTokenNames(queryable)
+  const names = await readActorNames(queryable)
   return rows
     .map((row) => viewAction(row, names))
     .sort((left, right) => right.sequence - left.sequence)
@@ -159,8 +172,8 @@ export async function listActionsAfter(
 }
 
 function conditionsOf(
-  { before, action, actor, subjects, fromMs, toMs }: ActionsQuestion,
-  names: Names,
+  { before, action, actor, subjects, channel, hidesSessions, fromMs, toMs }: ActionsQuestion,
+  names: ActorNames,
 ): Conditions {
   const conditions = new Conditions()
   conditions.compare('sequence <', before)
@@ -173,13 +186,34 @@ function conditionsOf(
   if (actor !== undefined)
     conditions.add(`actor IN (${conditions.placesOf(actorsOf(actor, names))})`)
   if (subjects !== undefined) conditions.add(`subject IN (${conditions.placesOf(subjects)})`)
+  if (channel !== undefined) {
+    const own = conditions.place(channel)
+    const part = `%"kind":"channel","name":"${channel.replaceAll(/[%_\\]/g, '\\$&')}"%`
+    conditions.add(
+      `((subject = ${own} AND action <> 'catalogue.apply') OR (action = 'catalogue.apply'
+         AND subject IN (${own}, 'catalogue') AND detail LIKE ${conditions.place(part)} ESCAPE '\\'))`,
+    )
+  }
+  if (hidesSessions === true)
+    conditions.add("action NOT LIKE 'session.%' AND action <> 'sign-in-code.create'")
   conditions.compare('at_ms >=', fromMs)
   conditions.compare('at_ms <', toMs)
   return conditions
 }
 
+/** Reads what accounts and keys among these are called, by id. */
+async function readSubjectNames(
+  queryable: Queryable,
+  subjects: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const idsWith = (prefix: string): readonly string[] =>
+    subjects.filter((one) => one.startsWith(prefix))
+  const accounts = await findAccountNames(queryable, idsWith('acc_'))
+  return new Map([...accounts, ...(await findKeyNames(queryable, idsWith('key_')))])
+}
+
 /** The actor as it is given, and the tokens of this name. */
-function actorsOf(actor: string, names: Names): readonly string[] {
+function actorsOf(actor: string, names: ActorNames): readonly string[] {
   return [actor, ...[...names].filter(([, name]) => name === actor).map(([id]) => id)]
 }
 
@@ -189,23 +223,30 @@ export async function newestAction(queryable: Queryable): Promise<number> {
   return Number(row?.['sequence'] ?? 0)
 }
 
-type Names = ReadonlyMap<string, string>
+/** By the id of the token. */
+export type ActorNames = ReadonlyMap<string, string>
 
-/** By the id of the token; revoked ones too. */
-async function readTokenNames(queryable: Queryable): Promise<Names> {
+/** Reads the names of admin tokens, revoked ones too. */
+export async function readActorNames(queryable: Queryable): Promise<ActorNames> {
   const tokens = await listKeys(queryable, { kind: 'admin', accountId: undefined })
   return new Map(tokens.filter(({ name }) => name !== '').map(({ id, name }) => [id, name]))
 }
 
-function viewAction(row: Row, names: Names): ActionView {
+function viewAction(
+  row: Row,
+  names: ActorNames,
+  subjects: ReadonlyMap<string, string> = new Map(),
+): ActionView {
   const actor = String(row['actor'])
+  const subject = String(row['subject'])
   return {
     at: timeText(Number(row['at_ms'])),
     sequence: Number(row['sequence']),
     actor,
     actor_name: names.get(actor) ?? null,
     action: String(row['action']),
-    subject: String(row['subject']),
+    subject,
+    subject_name: subjects.get(subject) ?? null,
     detail: JSON.parse(String(row['detail'])) as Record<string, unknown>,
   }
 }

@@ -12,6 +12,8 @@ import type {
 } from './endpoint.ts'
 import { eventFeeds } from './events/endpoints.ts'
 import { keyEndpoints } from './keys/endpoints.ts'
+import { noteEndpoints } from './notes/endpoints.ts'
+import { reconciliationEndpoints } from './reconcile/endpoints.ts'
 import { reportEndpoints } from './reports/endpoints.ts'
 import { requestEndpoints } from './requests/endpoints.ts'
 import { searchEndpoints } from './search/endpoints.ts'
@@ -24,8 +26,10 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(keyEndpoints),
   ...Object.values(catalogueEndpoints),
   ...Object.values(channelEndpoints),
+  ...Object.values(reconciliationEndpoints),
   ...Object.values(reportEndpoints),
   ...Object.values(storeEndpoints),
+  ...Object.values(noteEndpoints),
   ...Object.values(searchEndpoints),
   ...Object.values(alertEndpoints),
   ...Object.values(sessionEndpoints),

@@ -188,4 +188,6 @@ export const exampleNames = {
   target: 'ops',
   alert: 'alr_exampleofanalert',
   audit: 'aud_exampleofanaudit',
+  note: 'note_exampleofanote',
+  reconciliation: 'rec_exampleofareconciliation',
 } as const

@@ -61,6 +61,18 @@ export const entryReference = printableText(128, 1).describe(
 
 export const note = printableText(256)
 
+/** Lines of printable text. */
+const printableLines = /^(?:[^\p{C}\p{Zl}\p{Zp}]|\n)+$/u
+
+/** A text of several lines that operators write for each other. */
+export const noteText = z
+  .string('must be text')
+  .transform((text) => text.normalize('NFC').replaceAll('\r\n', '\n').trim())
+  .refine((text) => printableLines.test(text), 'must have printable characters, and not be empty')
+  .refine((text) => text.length <= 2_000, 'must have at most 2000 characters')
+  .refine((text) => !secret.test(text), 'must not have the secret of a key in it')
+  .describe('The text, at most 2,000 characters.')
+
 export const accountNote = note.describe('A note for operators; may be empty.')
 
 export const contact = printableText(254)

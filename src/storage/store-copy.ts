@@ -25,6 +25,8 @@ const copiedTables = [
   'channel_health',
   'channel_change',
   'operator_action',
+  'note',
+  'reconciliation',
   'operator_cost',
   'exchange_cut',
   'answer_state',

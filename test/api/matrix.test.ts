@@ -139,7 +139,7 @@ async function assertRole(row: AnyRow, role: AdminRole): Promise<void> {
 }
 
 async function actionsOf(tokenId: string): Promise<number> {
-  const actions = await recentActions(gateway.context, { limit: 1000 })
+  const actions = await recentActions(gateway.context, { limit: 1000, sessions: true })
   return actions.filter(({ actor }) => actor === tokenId).length
 }
 

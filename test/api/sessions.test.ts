@@ -86,7 +86,7 @@ describe('sessions', () => {
       const browser = browserWith(url, cookieOf(answer))
       assert.deepEqual(valuesOf(await browser.get('/session')), shown)
       assert.equal((await browser.get('/accounts')).status, 200)
-      const [action] = await recentActions(gateway.context)
+      const [action] = await recentActions(gateway.context, { sessions: true })
       assert.deepEqual(
         [action?.action, action?.actor, action?.detail],
         ['session.create', id, { by: 'token' }],
@@ -274,7 +274,7 @@ describe('sessions', () => {
         'content-type': undefined,
       })
       assertRefused(untyped, 401, 'access.session_invalid')
-      const [action] = await recentActions(gateway.context)
+      const [action] = await recentActions(gateway.context, { sessions: true })
       assert.deepEqual([action?.action, action?.actor], ['session.end', browser.id])
     })
 
@@ -291,7 +291,7 @@ describe('sessions', () => {
       for (const one of [browser, other])
         assertRefused(await one.get('/accounts'), 401, 'access.session_invalid')
       assert.equal((await stranger.get('/accounts')).status, 200)
-      const [action] = await recentActions(gateway.context)
+      const [action] = await recentActions(gateway.context, { sessions: true })
       assert.deepEqual([action?.action, action?.detail], ['session.end-all', { ended: 2 }])
     })
 

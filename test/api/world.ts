@@ -9,6 +9,8 @@ import { firingAlerts } from '../../src/operations/alerts/firing.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
 import { modelChanges } from '../../src/operations/catalogue/entry-changes.ts'
+import { addNote } from '../../src/operations/notes/notes.ts'
+import { reconcileChannel } from '../../src/operations/reconcile/reconcile.ts'
 import { runAudit } from '../../src/operations/store/audit-runs.ts'
 import { replaceCredential } from '../../src/operations/channels/replace-credential.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
@@ -53,6 +55,14 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     },
     [exampleNames.request]: () => chargedRequest(gateway),
     [exampleNames.audit]: async () => valueOf(await runAudit(context, {})).id,
+    [exampleNames.note]: async () =>
+      valueOf(await addNote(context, { account, text: `note ${++count}` })).id,
+    [exampleNames.reconciliation]: async () => {
+      const period = { channel: 'all', from: '2026-11-01', to: '2026-11-02' }
+      const file = { name: 'bill.csv', text: 'model,cost_usd\nlarge-1,1\n' }
+      const run = await reconcileChannel(context, { ...period, vendor_counts: [file] })
+      return valueOf(run).id ?? ''
+    },
     [exampleNames.target]: async () => {
       const name = `ops-${++count}`
       const address = 'https://hooks.example/alerts'

@@ -6,7 +6,7 @@ import { storeEndpoints } from '../../operations/store/endpoints.ts'
 import { tableOf, textOf } from '../columns.ts'
 import { shown } from '../command.ts'
 import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
-import { reconcileCommand } from './reconcile.ts'
+import { reconcileCommands } from './reconcile.ts'
 
 const credentialText = 'a file with the secret, env:NAME or file:/path'
 
@@ -68,7 +68,7 @@ Example:
   turnpike channel credential alpha-main -f new-key.txt`,
   }),
   callRow(channelEndpoints.restoreCredential, { words: 'channel restore-credential' }),
-  reconcileCommand,
+  ...reconcileCommands,
 ]
 
 /** An export has the entry in the form of the file. */

@@ -43,7 +43,10 @@ export const storeCommands: readonly CommandRow[] = [
       'at',
       ['actor', ({ actor, actor_name: name }) => (name === null ? actor : `${name} (${actor})`)],
       'action',
-      'subject',
+      [
+        'subject',
+        ({ subject, subject_name: name }) => (name === null ? subject : `${name} (${subject})`),
+      ],
       'detail',
     ],
     empty: 'No actions yet.',

@@ -114,6 +114,10 @@ export function findAccountConditions(
   ].filter((finding) => finding !== undefined)
 }
 
+function creditCommand(account: string): string {
+  return `turnpike account credit ${account} USD --reference REF`
+}
+
 function balanceLow(account: WatchedAccount): Finding | undefined {
   const { balancePicos, alertBelowPicos, name } = account
   if (alertBelowPicos === zeroPicos || balancePicos >= alertBelowPicos) return undefined
@@ -121,8 +125,9 @@ function balanceLow(account: WatchedAccount): Finding | undefined {
     ...about('account.balance_low', account),
     title: `Balance of ${name} is low: ${formatUsd(balancePicos)} USD`,
     text:
-      `The balance of the account ${name} is below ${formatUsd(alertBelowPicos)} USD. Book a credit ` +
-      `with: turnpike account credit ${name} USD --reference REF`,
+      `The balance of the account ${name} is below ${formatUsd(alertBelowPicos)} USD. Book a ` +
+      'credit.',
+    command: creditCommand(name),
     facts: {
       account: name,
       balance_usd: formatUsd(balancePicos),
@@ -148,8 +153,8 @@ function runningOut(
     title: `Balance of ${name} lasts about ${hours} h`,
     text:
       `The account ${name} has spent ${formatUsd(dayPicos)} USD in the last 24 hours. At that rate its ` +
-      `${moneyOf(account)} is used up in about ${hours} hours. Book a credit with: ` +
-      `turnpike account credit ${name} USD --reference REF`,
+      `${moneyOf(account)} is used up in about ${hours} hours. Book a credit.`,
+    command: creditCommand(name),
     facts: {
       account: name,
       balance_usd: formatUsd(account.balancePicos),
@@ -180,8 +185,8 @@ function exhausted(
     title: `Balance of ${name} is used up`,
     text:
       `The ${moneyOf(account)} of the account ${name} does not pay for its ` +
-      'requests. They get 402. Book a credit with: ' +
-      `turnpike account credit ${name} USD --reference REF`,
+      'requests. They get 402. Book a credit.',
+    command: creditCommand(name),
     facts: {
       account: name,
       balance_usd: formatUsd(account.balancePicos),
@@ -240,8 +245,8 @@ function limitReached(
     title: `${periodName === 'day' ? 'Daily' : 'Monthly'} limit of ${name} is reached`,
     text:
       `The account ${name} has spent ${formatUsd(used)} of ${formatUsd(limit)} USD (${periodName}). Its ` +
-      `requests get 429 ${untilWords[periodName]}. Raise the limit with: ` +
-      `turnpike account limits ${name} ${option} USD`,
+      `requests get 429 ${untilWords[periodName]}. Raise the limit, or wait.`,
+    command: `turnpike account limits ${name} ${option} USD`,
     facts: {
       account: name,
       limit_usd: formatUsd(limit),

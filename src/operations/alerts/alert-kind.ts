@@ -64,8 +64,10 @@ export interface Finding {
   readonly channel?: string
   /** One line. */
   readonly title: string
-  /** Its meaning, and what to do. */
+  /** Its meaning, and what to do, in words that fit every medium. */
   readonly text: string
+  /** The command that does or shows it, for those who read this without the console. */
+  readonly command?: string
   readonly facts: Facts
 }
 
@@ -96,6 +98,7 @@ export interface Acknowledgement {
   readonly atMs: number
   /** When it ends; undefined: with the alert. */
   readonly untilMs: number | undefined
+  readonly note: string | undefined
 }
 
 /** Firing: a condition began; resolved: it is over. */
@@ -113,6 +116,11 @@ export interface Notice {
   readonly includes: readonly string[]
   readonly firedAtMs: number
   readonly atMs: number
+}
+
+/** Returns the text with the command behind it. */
+export function textWithCommand({ text, command }: Pick<Finding, 'text' | 'command'>): string {
+  return command === undefined ? text : `${text} In a shell: ${command}`
 }
 
 /** Identifies a condition. */

@@ -21,6 +21,7 @@ const acknowledgementForm = rowForm({
   by: column.named('acknowledged_by', column.text),
   atMs: column.named('acknowledged_at_ms', column.number),
   untilMs: column.named('snoozed_until_ms', column.optional(column.number)),
+  note: column.named('acknowledged_note', column.optional(column.text)),
 })
 
 /** Returns false where the cause has an alert already. */
@@ -72,19 +73,19 @@ export async function deleteAlert(transaction: Transaction, alert: Alert): Promi
 export async function acknowledge(
   transaction: Transaction,
   id: string,
-  { by, atMs, untilMs }: Acknowledgement,
+  { by, atMs, untilMs, note }: Acknowledgement,
 ): Promise<Alert | undefined> {
   const [row] = await transaction.query(
     `UPDATE alert SET acknowledged_by = $2, acknowledged_at_ms = $3, snoozed_until_ms = $4,
-       changed_at_ms = $3
+       acknowledged_note = $5, changed_at_ms = $3
      WHERE id = $1 RETURNING *`,
-    [id, by, atMs, untilMs ?? null],
+    [id, by, atMs, untilMs ?? null, note ?? null],
   )
   return row === undefined ? undefined : readAlert(row)
 }
 
-const notAcknowledged =
-  'acknowledged_by = NULL, acknowledged_at_ms = NULL, snoozed_until_ms = NULL, changed_at_ms = $1'
+const notAcknowledged = `acknowledged_by = NULL, acknowledged_at_ms = NULL, snoozed_until_ms = NULL,
+  acknowledged_note = NULL, changed_at_ms = $1`
 
 export async function forgetAcknowledgement(
   transaction: Transaction,

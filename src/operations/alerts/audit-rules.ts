@@ -34,8 +34,9 @@ function differences({ id, scope, counts }: AuditRun): Finding {
     subject: subjects[scope],
     title: `The ledger audit has found ${counted}`,
     text:
-      'Balances or figures do not follow from the ledger. Run turnpike audit, which names each ' +
-      'difference, keep a backup, and see docs/operating.md.',
+      'Balances or figures do not follow from the ledger. A full audit names each difference. Keep a ' +
+      'backup, and see docs/operating.md.',
+    command: 'turnpike audit',
     facts: { differences: counts.differences, audit: id },
   }
 }
@@ -47,8 +48,9 @@ function notRun({ id, actor }: AuditRun): Finding {
     subject: notRunSubject,
     title: 'The ledger audit could not run',
     text:
-      `The ledger audit of ${actor} could not run, and new differences stay unseen. turnpike audit list and ` +
-      'audit show name the fault. Try whether it works now with: turnpike audit',
+      `The ledger audit of ${actor} could not run, and new differences stay unseen. The audit names the ` +
+      'fault. Try whether one works now.',
+    command: 'turnpike audit',
     facts: { actor, audit: id },
   }
 }

@@ -47,7 +47,8 @@ function cacheFallen(subject: string, { channel, model, today, week }: CacheUse)
     text:
       `Today ${rate} of the input of ${model} on the channel ${channel} came from the cache of the vendor; in ` +
       `the seven days before it was ${weekRate}. Input that is not cached costs more. Look for requests that ` +
-      'change the beginning of their prompt, and for sessions that move between channels: turnpike cache list',
+      'change the beginning of their prompt, and for sessions that move between channels.',
+    command: 'turnpike cache list',
     facts: {
       channel,
       models: [model],

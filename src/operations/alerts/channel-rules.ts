@@ -113,22 +113,27 @@ function offKindOf(out: readonly NodeLine[], isHeld: (kind: OffKind) => boolean)
   return offKinds.find(isHeld) ?? 'channel.off'
 }
 
-function offTexts(kind: OffKind, channel: string, model: string): Pick<Finding, 'title' | 'text'> {
-  const advice = `turnpike channel show ${channel}`
+function offTexts(
+  kind: OffKind,
+  channel: string,
+  model: string,
+): Pick<Finding, 'title' | 'text' | 'command'> {
   switch (kind) {
     case 'channel.off':
       return {
         title: `Channel ${channel} is off for ${model}`,
         text:
           `The gateway sends no requests for ${model} to the channel ${channel}, because they fail there. ` +
-          `It probes the channel and uses it again by itself. What it has seen: ${advice}`,
+          'It probes the channel and uses it again by itself.',
+        command: `turnpike channel show ${channel}`,
       }
     case 'channel.credential_refused':
       return {
         title: `The vendor refuses the credential of ${channel}`,
         text:
           `The vendor refuses the credential or the account of the channel ${channel}. Put a valid ` +
-          'credential into the catalogue and apply it, or set the variable that it names.',
+          'credential in its place, or set the variable that it names.',
+        command: `turnpike channel credential ${channel} -f FILE`,
       }
     case 'channel.no_credit':
       return {
@@ -168,8 +173,9 @@ function modelFinding(
       ...about,
       title: `No channel serves ${model}`,
       text:
-        `No channel of the model ${model} is usable: its requests get 503. What the gateway has seen: ` +
-        'turnpike channel list. Why a channel could not be loaded: turnpike doctor',
+        `No channel of the model ${model} is usable: its requests get 503. Look at its channels, and run ` +
+        'the doctor where one could not be loaded.',
+      command: 'turnpike channel list',
       facts: { model, nodes: none },
     }
   const reserve = nodesWith('reserve')
@@ -179,8 +185,9 @@ function modelFinding(
     ...about,
     title: `${model} is on reserve only`,
     text:
-      `No channel of the main route of the model ${model} is usable; a reserve serves it. What the gateway ` +
-      'has seen: turnpike channel list',
+      `No channel of the main route of the model ${model} is usable; a reserve serves it. Look at its ` +
+      'channels.',
+    command: 'turnpike channel list',
     facts: { model, nodes: reserve },
   }
 }

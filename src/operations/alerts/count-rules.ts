@@ -52,7 +52,8 @@ function countsHigh(channel: string, seen: readonly HealthLine[]): Finding | und
     text:
       `The last 20 prompts of plain text on the channel ${channel} were counted as ${ratio} times what their ` +
       "text usually has. Clients pay for the vendor's counts. Compare some requests with the vendor's own " +
-      `bill; until they agree: turnpike channel off ${channel}`,
+      'bill, and disable the channel until they agree.',
+    command: `turnpike channel off ${channel}`,
     facts: { channel, ratio },
   }
 }

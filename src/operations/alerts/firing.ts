@@ -2,10 +2,18 @@
 import { z } from 'zod'
 import { parseDuration } from '../../base/clock.ts'
 import { getAccount } from '../accounts/accounts.ts'
-import { recordAction } from '../actions.ts'
+import { readActorNames, recordAction, type ActorNames } from '../actions.ts'
 import { moment, pageForm, type Answer } from '../answer-forms.ts'
-import { accountReference } from '../input.ts'
-import { notFound, operation, timeOrNull, timeText, type OperationContext } from '../operation.ts'
+import { accountReference, fromTime, note } from '../input.ts'
+import {
+  invalid,
+  invalidField,
+  notFound,
+  operation,
+  timeOrNull,
+  timeText,
+  type OperationContext,
+} from '../operation.ts'
 import { pageFields, pageOf } from '../paging.ts'
 import { alertKindNames, alertKinds, severities, type Alert } from './alert-kind.ts'
 import { acknowledge, listAlerts } from './alert-store.ts'
@@ -18,6 +26,7 @@ const alertForm = z.strictObject({
   subject: z.string(),
   title: z.string(),
   text: z.string(),
+  command: z.string().nullable().meta({ description: 'That does or shows it; null = none.' }),
   facts: z.record(
     z.string(),
     z.union([z.string(), z.number(), z.null(), z.array(z.string()).readonly()]),
@@ -31,7 +40,9 @@ const alertForm = z.strictObject({
   first_seen_at: moment,
   last_seen_at: moment.meta({ description: 'When a condition began the last time.' }),
   acknowledged_by: z.string().nullable(),
+  acknowledged_by_name: z.string().nullable().meta({ description: 'Of the token.' }),
   acknowledged_at: moment.nullable(),
+  acknowledged_note: z.string().nullable(),
   snoozed_until: moment.nullable().meta({ description: 'Null: acknowledged until it ends.' }),
 })
 
@@ -47,18 +58,24 @@ export const firingAlerts = operation(
     const accountId = account === undefined ? undefined : (await getAccount(database, account)).id
     const page = { accountId, afterId: cursor ?? '', countMax: limit + 1 }
     const rows = await listAlerts(database, page)
-    return pageOf(rows, { limit, cursorOf: ({ id }) => id, view: viewAlert })
+    const names = await readActorNames(database)
+    return pageOf(rows, {
+      limit,
+      cursorOf: ({ id }) => id,
+      view: (alert) => viewAlert(alert, names),
+    })
   },
 )
 
 const alertInput = z.strictObject({
   alert: z.string('must name an alert').describe('Id of the alert.'),
+  note: note.optional().describe('A note that all operators see.'),
 })
 
 /** Nothing more is sent about it until it gets worse or ends. */
 export const acknowledgeAlert = operation(
   { input: alertInput, answer: alertForm },
-  (context, { alert }) => acknowledgeFor(context, alert),
+  (context, { alert, note }) => acknowledgeFor(context, alert, { note }),
 )
 
 const snoozeInput = z.strictObject({
@@ -67,36 +84,55 @@ const snoozeInput = z.strictObject({
     .string('must be a duration such as 4h or 2d')
     .regex(/^[1-9][0-9]{0,3}[mhd]$/, 'must be a duration such as 30m, 4h or 2d')
     .transform((text) => parseDuration(text) ?? 0)
+    .optional()
     .describe('How long, such as 4h or 2d.'),
+  until: fromTime.optional().describe('Until this day or time (UTC), in place of a duration.'),
 })
 
 export const snoozeAlert = operation(
   { input: snoozeInput, answer: alertForm },
-  (context, { alert, for: durationMs }) => acknowledgeFor(context, alert, durationMs),
+  (context, { alert, for: durationMs, until, note }) => {
+    const nowMs = context.clock.now()
+    if ((durationMs === undefined) === (until === undefined))
+      throw invalid('Give one of for and until.')
+    const untilMs = durationMs === undefined ? until : nowMs + durationMs
+    if (untilMs === undefined || untilMs <= nowMs)
+      throw invalidField('until', 'must be in the future')
+    return acknowledgeFor(context, alert, { untilMs, note })
+  },
 )
 
 function acknowledgeFor(
   context: OperationContext,
   id: string,
-  durationMs?: number,
+  { untilMs, note: given }: { readonly untilMs?: number; readonly note: string | undefined },
 ): Promise<Answer<typeof alertForm>> {
   const { actor, clock, database } = context
   const atMs = clock.now()
-  const untilMs = durationMs === undefined ? undefined : atMs + durationMs
+  const noted = given === '' ? undefined : given
   return database.transact(async (transaction) => {
-    const alert = await acknowledge(transaction, id, { by: actor, atMs, untilMs })
+    const alert = await acknowledge(transaction, id, {
+      by: actor,
+      atMs,
+      untilMs,
+      note: noted,
+    })
     if (alert === undefined)
       throw notFound(`No alert ${id} is firing. List those that are with: turnpike alert firing`)
     await recordAction(transaction, context, {
       action: untilMs === undefined ? 'alert.acknowledge' : 'alert.snooze',
       subject: id,
-      detail: { cause: alert.cause, snoozed_until: timeOrNull(untilMs) },
+      detail: {
+        cause: alert.cause,
+        snoozed_until: timeOrNull(untilMs),
+        ...(noted !== undefined && { note: noted }),
+      },
     })
-    return viewAlert(alert)
+    return viewAlert(alert, await readActorNames(transaction))
   })
 }
 
-function viewAlert(alert: Alert): Answer<typeof alertForm> {
+function viewAlert(alert: Alert, names: ActorNames): Answer<typeof alertForm> {
   const {
     acknowledged,
     conditions: [worst, ...others],
@@ -109,6 +145,7 @@ function viewAlert(alert: Alert): Answer<typeof alertForm> {
     subject: worst.subject,
     title: worst.title,
     text: worst.text,
+    command: worst.command ?? null,
     facts: worst.facts,
     account_id: worst.accountId ?? null,
     channel: worst.channel ?? null,
@@ -121,7 +158,9 @@ function viewAlert(alert: Alert): Answer<typeof alertForm> {
     first_seen_at: timeText(alert.firstSeenAtMs),
     last_seen_at: timeText(alert.lastSeenAtMs),
     acknowledged_by: acknowledged?.by ?? null,
+    acknowledged_by_name: names.get(acknowledged?.by ?? '') ?? null,
     acknowledged_at: timeOrNull(acknowledged?.atMs),
+    acknowledged_note: acknowledged?.note ?? null,
     snoozed_until: timeOrNull(acknowledged?.untilMs),
   }
 }

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { timeText } from '../operation.ts'
-import type { Finding, Notice } from './alert-kind.ts'
+import { textWithCommand, type Finding, type Notice } from './alert-kind.ts'
 import type { Message } from './delivery-store.ts'
 
 export interface MessageContent extends Message {
@@ -27,7 +27,7 @@ export function webhookBody({ id, notice, region }: MessageContent): string {
       severity: notice.severity,
       subject: condition.subject,
       title: titleOf(notice),
-      text: condition.text,
+      text: textWithCommand(condition),
       facts: condition.facts,
       includes: notice.includes,
       fired_at: timeText(notice.firedAtMs),
@@ -119,7 +119,7 @@ function holderText({ kind, facts }: Finding): string {
 function textsOf({ event, condition, includes }: Notice): readonly string[] {
   const isOver = event === 'resolved'
   return [
-    ...(isOver ? [] : [condition.text]),
+    ...(isOver ? [] : [textWithCommand(condition)]),
     ...includes.map((title) => `${isOver ? 'Still' : 'Also'}: ${title}`),
   ]
 }

@@ -81,7 +81,8 @@ export class OutageWatch {
       title: `The store does not answer to ${nodeName}`,
       text:
         `The gateway ${nodeName} cannot reach its store. Requests get 503 until it answers. Look at the ` +
-        'database and its disk, and run turnpike doctor.',
+        'database and its disk.',
+      command: 'turnpike doctor',
       facts: { node: nodeName },
     } as const
     const begun = {

@@ -178,7 +178,8 @@ function backupTooOld(lastMs: number | undefined, nowMs: number): Finding {
     kind: 'backup.too_old',
     subject: '',
     title: hours === null ? 'There is no backup' : `The last backup is ${hours} h old`,
-    text: `${age} Make one with: turnpike backup FILE`,
+    text: `${age} Make one.`,
+    command: 'turnpike backup FILE',
     facts: { last_backup_at: lastMs === undefined ? null : new Date(lastMs).toISOString(), hours },
   }
 }

@@ -1,4 +1,4 @@
-/** Endpoints of channels: their health and history, on, off, check, and reconciliation. */
+/** Endpoints of channels: their health and history, on, off, check, and their credentials. */
 import { checkChannel } from './channel-check.ts'
 import { channelHistory, listChannels, showChannel } from './channel-health.ts'
 import { replaceCredential, restoreCredential } from './replace-credential.ts'
@@ -7,8 +7,7 @@ import { listVendorModels } from './vendor-models.ts'
 import { switchChannel } from './channels.ts'
 import { changeOptions } from '../catalogue/catalogue.ts'
 import { channelChanges } from '../catalogue/entry-changes.ts'
-import { reconcileChannel } from '../reconcile/reconcile.ts'
-import { endpoints, exampleNames, fileBodyBytesMax } from '../endpoint.ts'
+import { endpoints } from '../endpoint.ts'
 
 /** In the query of every change of an entry; the body is the entry. */
 const inQuery = Object.keys(changeOptions.shape)
@@ -104,13 +103,5 @@ export const channelEndpoints = endpoints('channels', {
     role: 'owner',
     operation: restoreCredential,
     repeats: 'credential',
-  },
-  reconcile: {
-    id: 'reconciliations.create',
-    route: 'POST /reconciliations',
-    summary: "Compare the charges on a channel with the vendor's own counts.",
-    operation: reconcileChannel,
-    bodyBytesMax: fileBodyBytesMax,
-    example: { channel: exampleNames.channel, from: '2026-01-01', to: '2026-01-31' },
   },
 })

@@ -92,8 +92,8 @@ export function compareSums(
   })
   return {
     ...compareUsd(addVendorCounts(counts).costPicos, sums),
-    // Vendors also list models without any usage.
-    models: rows.filter((row) => row.models.length > 0 || row.model === null || hasUsage(row)),
+    // Vendors also list models without any usage, and we know those that other channels served.
+    models: rows.filter((row) => row.model === null || hasUsage(row)),
     fields_not_compared: notCompared,
     rows_outside_period: rowsOutside,
     has_more_pages: hasMore,
@@ -113,8 +113,9 @@ function centsOf(usd: string): string {
   return `${whole}.${decimals.padEnd(2, '0')}`
 }
 
-function hasUsage({ counts, vendor_usd: billed }: ReconciledModel): boolean {
-  return counts.some(({ vendor }) => vendor !== 0) || (billed ?? '0') !== '0'
+function hasUsage({ counts, vendor_usd: billed, expected_usd: own }: ReconciledModel): boolean {
+  const isCounted = counts.some(({ vendor, expected }) => (vendor ?? 0) !== 0 || expected !== 0)
+  return isCounted || (billed ?? '0') !== '0' || own !== '0'
 }
 
 function compareUsd(vendorPicos: Picos | undefined, sums: readonly ChannelSums[]): ReconciledUsd {

@@ -1,10 +1,12 @@
 /**
  * Reconciliation: what a vendor counted and bills for a period, beside what the gateway expects it to. Sums
- * and differences only: the gateway does not judge where a difference comes from. The operators' log keeps
- * each run with its files, and who accepted the result.
+ * and differences only: the gateway does not judge where a difference comes from. A run with files is kept,
+ * with their hashes and with who accepted the result.
  */
+import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { addPicos } from '../../base/money.ts'
+import { newId } from '../../base/id.ts'
+import { addPicos, parseUsd, zeroPicos } from '../../base/money.ts'
 import { readCatalogue, type CatalogueRows } from '../../channels/channel-store.ts'
 import { listCosts } from '../../channels/cluster/operator-cost-store.ts'
 import {
@@ -21,9 +23,17 @@ import { readStoreTime } from '../../storage/node-store.ts'
 import { moment, type Answer } from '../answer-forms.ts'
 import { recordAction } from '../actions.ts'
 import { fromTime, note, printableText, untilTime } from '../input.ts'
-import { invalid, invalidField, notFound, operation, timeText } from '../operation.ts'
+import {
+  invalid,
+  invalidField,
+  notFound,
+  operation,
+  timeText,
+  type OperationContext,
+} from '../operation.ts'
 import { readUncleanStops, uncleanStopForm } from '../unclean-stops.ts'
 import { comparisonShape, compareSums, resultOf } from './comparison.ts'
+import { insertRun } from './run-store.ts'
 import { readVendorCounts } from './vendor-counts.ts'
 
 const namedFile = z.strictObject({ name: printableText(256, 1), text: z.string() })
@@ -54,6 +64,7 @@ const reconcileInput = z.strictObject({
 })
 
 const reconciliationForm = z.strictObject({
+  id: z.string().nullable().meta({ description: 'Of the kept run; null without a file.' }),
   channel: z.string(),
   result: z.string().meta({
     description: 'In one line: `vendor bills 38.10, expected 37.90, 0.20 unexplained`.',
@@ -99,23 +110,47 @@ export const reconcileChannel = operation(
         ...compared,
       }
     })
-    if (files.length > 0)
-      await context.database.transact((transaction) =>
-        recordAction(transaction, context, {
-          action: accept ? 'reconciliation.accept' : 'reconciliation.run',
-          subject: channel,
-          detail: {
-            from: found.from,
-            to: found.to,
-            files: files.flatMap((file) => (typeof file === 'string' ? [] : file.name)),
-            result: found.result,
-            ...(note !== undefined && { note }),
-          },
-        }),
-      )
-    return found
+    if (files.length === 0) return { id: null, ...found }
+    const kept = { id: newId('rec', nowMs), atMs: nowMs, fromMs: from, toMs: to, note, accept }
+    await keepRun(context, { ...kept, found, files })
+    return { id: kept.id, ...found }
   },
 )
+
+interface NewRun {
+  readonly id: string
+  readonly atMs: number
+  readonly fromMs: number
+  readonly toMs: number
+  readonly note: string | undefined
+  readonly accept: boolean
+  readonly found: Omit<Reconciliation, 'id'>
+  readonly files: readonly (string | z.output<typeof namedFile>)[]
+}
+
+async function keepRun(context: OperationContext, run: NewRun): Promise<void> {
+  const { found, accept, note = '', files, ...kept } = run
+  const { channel, from, to, result, vendor_usd: billed, expected_usd: expected } = found
+  const named = files.map((file) => (typeof file === 'string' ? { name: '', text: file } : file))
+  await context.database.transact(async (transaction) => {
+    await insertRun(transaction, {
+      ...kept,
+      actor: context.actor,
+      channel,
+      files: named.map(({ name, text }) => ({ name, sha256: hash('sha256', text, 'hex') })),
+      vendorPicos: billed === null ? undefined : parseUsd(billed),
+      expectedPicos: parseUsd(expected) ?? zeroPicos,
+      note,
+      acceptedBy: accept ? context.actor : undefined,
+      acceptedAtMs: accept ? kept.atMs : undefined,
+    })
+    await recordAction(transaction, context, {
+      action: accept ? 'reconciliation.accept' : 'reconciliation.run',
+      subject: channel,
+      detail: { reconciliation: kept.id, from, to, result, note },
+    })
+  })
+}
 
 /** Returns the channels' names for a model. */
 function namesOf(model: string, { channels }: CatalogueRows, channel: string): readonly string[] {

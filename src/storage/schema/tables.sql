@@ -533,6 +533,35 @@ CREATE TABLE operator_action (
 
 -- Finds the last backup without reading the whole log.
 CREATE INDEX operator_action_by_action ON operator_action (action, sequence);
+-- What happened to one account, key or channel.
+CREATE INDEX operator_action_by_subject ON operator_action (subject, sequence);
+
+-- What operators note about an account, a key or a channel.
+CREATE TABLE note (
+  id TEXT COLLATE "C" PRIMARY KEY, -- time-ordered
+  kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('account', 'key', 'channel')),
+  subject TEXT COLLATE "C" NOT NULL, -- the id of the account or key, the name of the channel
+  text TEXT NOT NULL,
+  actor TEXT COLLATE "C" NOT NULL, -- as in operator_action
+  created_at_ms BIGINT NOT NULL
+) STRICT;
+CREATE INDEX note_by_subject ON note (kind, subject, id);
+
+-- Comparisons with the files of a vendor; only the newest ones are kept.
+CREATE TABLE reconciliation (
+  id TEXT COLLATE "C" PRIMARY KEY, -- time-ordered
+  at_ms BIGINT NOT NULL,
+  actor TEXT COLLATE "C" NOT NULL, -- as in operator_action
+  channel TEXT NOT NULL, -- or `all`
+  from_ms BIGINT NOT NULL,
+  to_ms BIGINT NOT NULL, -- exclusive
+  files TEXT NOT NULL, -- JSON: the name of each and its SHA-256
+  vendor_picos BIGINT, -- NULL = no file names a cost
+  expected_picos BIGINT NOT NULL,
+  note TEXT NOT NULL DEFAULT '',
+  accepted_by TEXT COLLATE "C",
+  accepted_at_ms BIGINT
+) STRICT;
 
 -- One row per request with an Idempotency-Key, kept for a day. The answer holds no secret.
 CREATE TABLE idempotency_key (
@@ -557,6 +586,7 @@ CREATE TABLE alert (
   last_seen_at_ms BIGINT NOT NULL, -- when a condition began the last time
   acknowledged_by TEXT,
   acknowledged_at_ms BIGINT,
+  acknowledged_note TEXT,
   snoozed_until_ms BIGINT, -- NULL = acknowledged until it ends
   changed_at_ms BIGINT NOT NULL
 ) STRICT;
