@@ -12,7 +12,7 @@ export interface Bound<Value> {
   readonly error: string | undefined
   readonly value: Value
   /** A method, so that a field of texts is one of unknown values too. */
-  onChange(value: Value): void
+  onChange(this: void, value: Value): void
 }
 
 /** `Value` is what an input edits, mostly a text; `Sent` is what the API takes. */

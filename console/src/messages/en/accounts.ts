@@ -109,7 +109,8 @@ export const accounts = {
   newCredentials: { client: 'New key', reader: 'New read-only token' },
   newHint: 'An account holds a balance. Its keys spend it.',
   newKeyTitle: 'New key of {name}',
-  newTokenHint: 'It shows balance, usage, requests and statements of this account, and nothing else.',
+  newTokenHint:
+    'It shows balance, usage, requests and statements of this account, and nothing else.',
   newTokenTitle: 'New read-only token of {name}',
   noAlert: 'No alert is firing.',
   noCharge: 'The first request appears here within seconds.',
@@ -169,8 +170,7 @@ export const accounts = {
     low: 'The balance is low: it is below the alert threshold, or below the spend since yesterday. Book a credit.',
     exhausted: 'There is no balance. Requests that cost something get status 402. Book a credit.',
     suspended: 'Suspended: every request of its keys gets status 403.',
-    closed:
-      'Closed <time></time>: it sends no requests and takes no credits. Its figures stay.',
+    closed: 'Closed <time></time>: it sends no requests and takes no credits. Its figures stay.',
   },
   standings: {
     active: 'active',

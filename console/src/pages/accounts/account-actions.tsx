@@ -52,10 +52,7 @@ export function AccountActions({ tagged }: { tagged: TaggedAccount }) {
   )
 }
 
-function changeTo(
-  status: Status,
-  before: Account,
-): 'suspend' | 'resume' | 'close' | 'reopen' {
+function changeTo(status: Status, before: Account): 'suspend' | 'resume' | 'close' | 'reopen' {
   if (status === 'active') return before.status === 'closed' ? 'reopen' : 'resume'
   return status === 'suspended' ? 'suspend' : 'close'
 }

@@ -42,8 +42,16 @@ const limitFields = {
     initial: '1',
     input: { inputMode: 'decimal' },
   }),
-  rpm: textField(t('accounts.rpm'), { hint: t('accounts.noLimitHint'), initial: '0', input: number }),
-  tpm: textField(t('accounts.tpm'), { hint: t('accounts.noLimitHint'), initial: '0', input: number }),
+  rpm: textField(t('accounts.rpm'), {
+    hint: t('accounts.noLimitHint'),
+    initial: '0',
+    input: number,
+  }),
+  tpm: textField(t('accounts.tpm'), {
+    hint: t('accounts.noLimitHint'),
+    initial: '0',
+    input: number,
+  }),
   window_minutes: textField(t('accounts.window'), {
     hint: t('accounts.windowHint'),
     initial: '1',
@@ -120,9 +128,7 @@ export function NewAccount(props: DialogProps) {
         }
         toast={({ name }) => t('accounts.createdToast', { name })}
         refresh={[['accounts']]}
-        onDone={({ id }) =>
-          void navigate({ to: '/accounts/$account', params: { account: id } })
-        }
+        onDone={({ id }) => void navigate({ to: '/accounts/$account', params: { account: id } })}
       >
         {({ field }) => (
           <>

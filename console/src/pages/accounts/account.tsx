@@ -8,7 +8,7 @@ import { Page } from '../../ui/page.tsx'
 import { dayPresets, periodOf, type Preset, type RangeChange } from '../../ui/range.ts'
 import { RangePicker, rangeText } from '../../ui/range.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { Time, Usd } from '../../ui/values.tsx'
+import { Time, Usd, useNow } from '../../ui/values.tsx'
 import { AccountActions } from './account-actions.tsx'
 import { limitsText } from './accounts.tsx'
 import { readAccountSearch } from './address.ts'
@@ -52,14 +52,17 @@ export function AccountPage() {
   )
 }
 
+const minuteMs = 60_000
+
 /** The period in the address, and what chooses another one. */
 function usePeriod(usual: Preset, quick: readonly Preset[]) {
   const search = useSearch({ from: '/shell/accounts/$account' })
   const navigate = useNavigate({ from: '/accounts/$account' })
+  const nowMs = useNow(minuteMs)
   const change = (range: RangeChange): void =>
     void navigate({ search: readAccountSearch({ ...search, ...range }), replace: true })
   return {
-    period: periodOf(search, { unit: 'day', nowMs: Date.now(), usual }),
+    period: periodOf(search, { unit: 'day', nowMs, usual }),
     words: rangeText(search, { unit: 'day', usual }),
     change,
     picker: (
@@ -99,7 +102,8 @@ function AccountFigures({ account }: { account: Account }) {
   const { limits, spend } = account
   const { credit_line_usd: line, daily_usd: daily, price_multiplier: factor } = limits
   const isSet = (usd: string): boolean => /[1-9]/.test(usd)
-  const prices = factor === 1 ? t('accounts.listPrices') : t('accounts.timesList', { factor: String(factor) })
+  const prices =
+    factor === 1 ? t('accounts.listPrices') : t('accounts.timesList', { factor: String(factor) })
   const minutes = limits.window_minutes
   return (
     <Figures>
@@ -137,7 +141,11 @@ function AccountFigures({ account }: { account: Account }) {
       <Figure
         label={t('accounts.limits')}
         value={<span className="account-limits">{limitsText(limits)}</span>}
-        note={minutes === 1 ? prices : `${prices} · ${t('accounts.windowOf', { minutes: String(minutes) })}`}
+        note={
+          minutes === 1
+            ? prices
+            : `${prices} · ${t('accounts.windowOf', { minutes: String(minutes) })}`
+        }
       />
     </Figures>
   )

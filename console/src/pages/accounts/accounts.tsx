@@ -133,14 +133,16 @@ export function Accounts() {
 /** A link may ask for the form. It opens once: the address forgets it. */
 function useCreating(isAsked: boolean) {
   const navigate = useNavigate({ from: '/accounts' })
-  const creating = useState(isAsked)
-  const [, setIsCreating] = creating
+  const [isCreating, setIsCreating] = useState(isAsked)
+  const [wasAsked, setWasAsked] = useState(isAsked)
+  if (wasAsked !== isAsked) {
+    setWasAsked(isAsked)
+    if (isAsked) setIsCreating(true)
+  }
   useEffect(() => {
-    if (!isAsked) return
-    setIsCreating(true)
-    void navigate({ search: ({ new: _asked, ...others }) => others, replace: true })
-  }, [isAsked, navigate, setIsCreating])
-  return creating
+    if (isAsked) void navigate({ search: ({ new: _asked, ...others }) => others, replace: true })
+  }, [isAsked, navigate])
+  return [isCreating, setIsCreating] as const
 }
 
 function Trend({ account: { spend } }: { account: Account }) {

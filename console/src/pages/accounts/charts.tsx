@@ -76,7 +76,11 @@ function DayChart(props: ChartsProps & { readonly rows: readonly ReportRow[] }) 
       unit="day"
       height={190}
       series={[
-        { name: t('accounts.netSpend'), kind: 'bars', values: days.map((day) => net.get(day) ?? 0) },
+        {
+          name: t('accounts.netSpend'),
+          kind: 'bars',
+          values: days.map((day) => net.get(day) ?? 0),
+        },
       ]}
       onPeriod={(chosen) => onPeriod({ range: undefined, ...chosen })}
       onOpen={(day) => void navigate({ to: '/requests', search: { account, ...day } })}
@@ -119,7 +123,9 @@ function Bars({ rows, by, account, period }: BarsProps) {
         })}
       />
       {rows.length > shownMax && (
-        <p className="soft small">{t('accounts.moreParts', { count: String(rows.length - shownMax) })}</p>
+        <p className="soft small">
+          {t('accounts.moreParts', { count: String(rows.length - shownMax) })}
+        </p>
       )}
     </>
   )

@@ -77,6 +77,7 @@ function CreditForm({ account, onClose }: Omit<CreditProps, 'isOpen'>) {
       }
       refresh={[['accounts'], ['statements']]}
       onDone={(booked) => booked && onClose()}
+      onCancel={onClose}
     >
       {({ draft, field }) => (
         <>

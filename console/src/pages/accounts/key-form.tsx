@@ -171,9 +171,9 @@ export interface NewCredentialProps extends DialogProps {
 function givenOf<Changes extends object>(
   changes: Changes,
 ): { [Name in keyof Changes]: Exclude<Changes[Name], null> } {
-  return Object.fromEntries(
-    Object.entries(changes).filter(([, value]) => value !== null),
-  ) as { [Name in keyof Changes]: Exclude<Changes[Name], null> }
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== null)) as {
+    [Name in keyof Changes]: Exclude<Changes[Name], null>
+  }
 }
 
 export function NewKey({ account: { id, name }, isOpen, onClose }: NewCredentialProps) {

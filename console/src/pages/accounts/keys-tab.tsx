@@ -36,7 +36,16 @@ function listOf(kind: Kind, shown: readonly string[]): ListDefinition<Key> {
 }
 
 const lists: Readonly<Record<Kind, ListDefinition<Key>>> = {
-  client: listOf('client', ['name', 'head', 'state', 'budgets', 'spend', 'models', 'expires', 'used']),
+  client: listOf('client', [
+    'name',
+    'head',
+    'state',
+    'budgets',
+    'spend',
+    'models',
+    'expires',
+    'used',
+  ]),
   reader: listOf('reader', ['name', 'head', 'state', 'created', 'used']),
 }
 

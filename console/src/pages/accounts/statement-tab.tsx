@@ -95,9 +95,7 @@ export function StatementTab(props: StatementProps) {
         <StatementFigures of={sumsOf(figures.data)} />
       )}
       {explained !== null && (
-        <Notice>
-          {t.rich('accounts.notExplained', { time: () => <Time at={explained} /> })}
-        </Notice>
+        <Notice>{t.rich('accounts.notExplained', { time: () => <Time at={explained} /> })}</Notice>
       )}
       <List
         of={statementList}

@@ -271,6 +271,7 @@ function opener<Row extends RowData>(
 
 interface Click {
   readonly target: EventTarget
+  readonly currentTarget: Element
   readonly button: number
   readonly ctrlKey: boolean
   readonly metaKey: boolean
@@ -278,9 +279,12 @@ interface Click {
 }
 
 /** Whether a click is for a link or a field in the row, or ends the selection of a text. */
-function isOwnClick({ target, button, ctrlKey, metaKey, shiftKey }: Click): boolean {
-  const control =
-    target instanceof Element ? target.closest('a, button, input, label, .list-choose') : null
+function isOwnClick({ target, currentTarget, ...event }: Click): boolean {
+  const { button, ctrlKey, metaKey, shiftKey } = event
+  if (!(target instanceof Element)) return false
+  // React hands on clicks in a menu or a dialog of a cell, too.
+  if (!currentTarget.contains(target)) return true
+  const control = target.closest('a, button, input, label, .list-choose')
   if (control?.matches('[data-open]') === true)
     return button !== 0 || ctrlKey || metaKey || shiftKey
   return control !== null || getSelection()?.isCollapsed === false
