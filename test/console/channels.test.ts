@@ -61,8 +61,8 @@ describe('the pages of channels', () => {
     const path = `/channels/${working}`
     await console.withConsole({ role: 'operator', path }, async (page) => {
       await page.getByRole('button', { name: 'Disable' }).click()
-      const question = page.getByRole('alertdialog')
-      await question.getByText('Requests that run on it now are finished').waitFor()
+      const question = page.getByRole('dialog', { name: `Disable ${working}?` })
+      await question.getByText('Requests that run now are finished').waitFor()
       await question.getByRole('button', { name: 'Cancel' }).click()
       assert.equal(await readEnabled(working), true)
 
@@ -104,7 +104,7 @@ describe('the pages of channels', () => {
     const path = '/channels?view=channels&channel=openai'
     const changed = ['openai-azure', 'openai-main', 'openai-reserve']
     await console.withConsole({ role: 'operator', path }, async (page) => {
-      await page.getByRole('button', { name: 'Select all' }).click()
+      await page.getByLabel('Select all').check()
       await page.getByText('3 selected').waitFor()
       await page.getByRole('button', { name: 'Disable' }).click()
       const dialog = page.getByRole('dialog', { name: 'Disable 3 channels?' })

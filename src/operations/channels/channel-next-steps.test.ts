@@ -48,5 +48,5 @@ test('a gateway that does not run does nothing by itself', () => {
 
 test('a channel without checks is tried with one request', () => {
   const state = { ...calm, state: 'off', wakes_at: soon }
-  assert.equal(nextStepsOf(state, { ...around, check: 'none' })[0]?.text, 'Trial with one request')
+  assert.equal(nextStepsOf(state, { ...around, check: 'none' })[0]?.kind, 'trial_request')
 })

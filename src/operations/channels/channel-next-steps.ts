@@ -7,6 +7,20 @@ import { moment, type Answer } from '../answer-forms.ts'
 
 export const nextStepForm = z.strictObject({
   by: z.enum(['operator', 'gateway']),
+  kind: z
+    .enum([
+      'enable',
+      'credential_refused',
+      'no_credit',
+      'model_missing',
+      'requests_again',
+      'next_request',
+      'full_share',
+      'measured_again',
+      'trial_request',
+      'probe',
+    ])
+    .meta({ description: 'The word for it; `text` says it in English.' }),
   text: z.string(),
   how: z.string().nullable().meta({ description: 'How the operator does it.' }),
   at: moment.nullable().meta({ description: 'When the gateway does it; null = no time is set.' }),
@@ -29,16 +43,19 @@ interface Surroundings {
 }
 
 /** The reasons for which a channel stays off until an operator acts. */
-const remedies: Readonly<Record<string, { readonly text: string; readonly how: string }>> = {
+const remedies: Readonly<Record<string, Pick<NextStep, 'kind' | 'text' | 'how'>>> = {
   credential_refused: {
+    kind: 'credential_refused',
     text: 'Correct the credential',
     how: 'Put a valid credential into the catalogue, then check the channel.',
   },
   no_credit: {
+    kind: 'no_credit',
     text: 'Buy credit',
     how: 'Buy credit or raise the limit at the vendor, then check the channel.',
   },
   model_missing: {
+    kind: 'model_missing',
     text: 'Correct the model',
     how: "Correct the vendor's name for the model in the catalogue.",
   },
@@ -46,6 +63,7 @@ const remedies: Readonly<Record<string, { readonly text: string; readonly how: s
 
 const enabling: NextStep = {
   by: 'operator',
+  kind: 'enable',
   text: 'Enable the channel',
   how: 'It takes requests again as soon as an operator enables it.',
   at: null,
@@ -66,13 +84,16 @@ export function nextStepsOf(health: Shown, around: Surroundings): readonly NextS
 function ownStep(
   { state, rests_until: restsUntil, wakes_at: wakesAt }: Shown,
   { check, nowMs }: Surroundings,
-): Pick<NextStep, 'text' | 'at'> | undefined {
+): Pick<NextStep, 'kind' | 'text' | 'at'> | undefined {
   const isInUse = state === 'on' || state === 'ramp' || state === 'slow'
   if (isInUse && restsUntil !== null && Date.parse(restsUntil) > nowMs)
-    return { text: 'Requests again', at: restsUntil }
-  if (state === 'trial' && wakesAt === null) return { text: 'The next request decides', at: null }
-  if (state === 'ramp') return { text: 'Full share', at: wakesAt }
-  if (state === 'slow') return { text: 'Measured again', at: wakesAt }
+    return { kind: 'requests_again', text: 'Requests again', at: restsUntil }
+  if (state === 'trial' && wakesAt === null)
+    return { kind: 'next_request', text: 'The next request decides', at: null }
+  if (state === 'ramp') return { kind: 'full_share', text: 'Full share', at: wakesAt }
+  if (state === 'slow') return { kind: 'measured_again', text: 'Measured again', at: wakesAt }
   if (state === 'on' && wakesAt === null) return undefined
-  return { text: check === 'none' ? 'Trial with one request' : 'Probe', at: wakesAt }
+  return check === 'none'
+    ? { kind: 'trial_request', text: 'Trial with one request', at: wakesAt }
+    : { kind: 'probe', text: 'Probe', at: wakesAt }
 }

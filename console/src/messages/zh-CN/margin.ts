@@ -3,7 +3,7 @@ import type { Translation } from '../translation.ts'
 
 export const margin = {
   equation: '从消费到毛利',
-  unknownCost: '有 {count} 个请求由没有成本价的渠道处理，其消费不计入毛利。',
+  unknownCost: '有 {count, number} 个请求由没有成本价的渠道处理，其消费不计入毛利。',
   spend: '消费',
   spendMeaning: '向账户收取的金额，未减退款。',
   refunds: '退款',

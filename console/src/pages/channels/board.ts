@@ -1,11 +1,10 @@
 /**
  * The board: each model with its channels in the order in which the gateway tries them, the models with the
- * worst trouble first. Pure: it puts together what the queries have read.
+ * worst trouble first; and the same by channel. Pure: it puts together what the queries have read.
  */
-import type { Board, Channel, Health, Traffic } from './queries.ts'
+import type { Board, Channel, Health, ReportRow, Traffic } from './queries.ts'
 import type { BoardSearch } from './address.ts'
 import { placeOf, urgencyOf, type Place } from './states.ts'
-import { trafficShares } from './traffic-share.ts'
 
 /** How one gateway sees a model on a channel. */
 export interface Sight {
@@ -14,16 +13,19 @@ export interface Sight {
   readonly health: Health
 }
 
-/** One model on one channel. */
-export interface Row {
-  readonly id: string
-  readonly channel: Channel
-  readonly model: string
+export interface Standing {
   /** The most urgent of what the gateways see. */
   readonly place: Place
   readonly health: Health | undefined
   /** One for each gateway, only where they see different states. */
   readonly sights: readonly Sight[]
+}
+
+/** One model on one channel. */
+export interface Row extends Standing {
+  readonly id: string
+  readonly channel: Channel
+  readonly model: string
   /** Expected part of the model's requests now: 0 to 1. */
   readonly share: number
   readonly traffic: Traffic | undefined
@@ -69,7 +71,8 @@ interface Known {
   readonly names: ReadonlyMap<string, string>
 }
 
-export function sightsOf(
+/** The most urgent place first. */
+function sightsOf(
   channel: Pick<Channel, 'health'>,
   model: string,
   { nowMs, names }: Known,
@@ -84,17 +87,32 @@ export function sightsOf(
     .toSorted((one, other) => urgencyOf(one.place) - urgencyOf(other.place))
 }
 
-function rowOf(channel: Channel, model: string, known: Known): Row {
+function placeWithoutModels({ enabled }: Pick<Channel, 'enabled'>): Place {
+  return enabled ? 'unknown' : 'disabled'
+}
+
+/** A model on a channel, as the gateways see it. */
+export function standingOf(
+  channel: Pick<Channel, 'health' | 'enabled'>,
+  model: string,
+  known: Known,
+): Standing {
   const sights = sightsOf(channel, model, known)
   const [worst] = sights
-  const shares = sights.map(({ health }) => health.share)
+  return {
+    place: worst?.place ?? placeWithoutModels(channel),
+    health: worst?.health,
+    sights: sights.some(({ place }) => place !== worst?.place) ? sights : [],
+  }
+}
+
+function rowOf(channel: Channel, model: string, known: Known): Row {
+  const shares = channel.health.filter((one) => one.model === model).map(({ share }) => share)
   return {
     id: `${model}\n${channel.name}`,
     channel,
     model,
-    place: worst?.place ?? (channel.enabled ? 'unknown' : 'disabled'),
-    health: worst?.health,
-    sights: sights.some(({ place }) => place !== worst?.place) ? sights : [],
+    ...standingOf(channel, model, known),
     share: shares.reduce((sum, share) => sum + share, 0) / Math.max(shares.length, 1),
     traffic: channel.traffic.find((one) => one.model === model),
   }
@@ -134,21 +152,111 @@ function serviceOf(rows: readonly Row[]): Service {
   return rows.every(({ place }) => place === 'on') ? 'full' : 'part'
 }
 
+interface Peer {
+  /** Of the requests that reach this rank; a channel on a ramp or a slow one takes a part of them. */
+  readonly share: number
+  readonly weight: number
+}
+
+/**
+ * Returns the expected part of the requests for each channel of a rank. All take their shares of the same
+ * requests, so within the smallest share all of them compete by weight, beyond it all but one, and so on.
+ */
+function trafficShares(peers: readonly Peer[]): readonly number[] {
+  const parts = peers.map(() => 0)
+  let from = 0
+  for (const until of [...new Set(peers.map(({ share }) => share))].sort((a, b) => a - b)) {
+    const weights = peers.map(({ share, weight }) => (share >= until && share > 0 ? weight : 0))
+    const sum = weights.reduce((total, weight) => total + weight, 0)
+    if (sum > 0)
+      for (const [index, weight] of weights.entries())
+        parts[index] = (parts[index] ?? 0) + ((until - from) * weight) / sum
+    from = until
+  }
+  return parts
+}
+
+/** Whether the filters that both views have let a channel in its place through. */
+function fits(
+  { vendor, state }: BoardSearch,
+  { channel, place }: { readonly channel: Channel; readonly place: Place },
+): boolean {
+  return (
+    (vendor === undefined || channel.vendor === vendor) &&
+    (state === undefined || place === state || (state === 'trouble' && place !== 'on'))
+  )
+}
+
 /** Leaves out the models and channels that the filters exclude. */
 export function filterBoard(
   board: readonly ModelBoard[],
-  { model = '', vendor, state }: BoardSearch,
+  search: BoardSearch,
 ): readonly ModelBoard[] {
-  const wanted = model.toLowerCase()
+  const wanted = (search.model ?? '').toLowerCase()
   return board
     .filter(({ model: id }) => id.toLowerCase().includes(wanted))
-    .map((each) => ({
-      ...each,
-      rows: each.rows.filter(
-        ({ channel, place }) =>
-          (vendor === undefined || channel.vendor === vendor) &&
-          (state === undefined || place === state || (state === 'trouble' && place !== 'on')),
-      ),
-    }))
+    .map((each) => ({ ...each, rows: each.rows.filter((row) => fits(search, row)) }))
     .filter(({ rows }) => rows.length > 0)
+}
+
+/** One channel, with its worst state and the figures of today. */
+export interface ChannelRow {
+  readonly channel: Channel
+  /** The most urgent of its models. */
+  readonly place: Place
+  /** How many of its models are in this place. */
+  readonly placeCount: number
+  readonly modelCount: number
+  readonly running: number
+  /** Undefined without a request or a check today. */
+  readonly today: ReportRow | undefined
+}
+
+export function buildRows(
+  channels: readonly Channel[],
+  board: readonly ModelBoard[],
+  today: readonly ReportRow[],
+): readonly ChannelRow[] {
+  const all = board.flatMap(({ rows }) => rows)
+  const figures = new Map(today.map((row) => [row.channel, row]))
+  return channels.map((channel) => {
+    const rows = all.filter((row) => row.channel === channel)
+    const [worst] = rows.toSorted((one, other) => urgencyOf(one.place) - urgencyOf(other.place))
+    const place = worst?.place ?? placeWithoutModels(channel)
+    return {
+      channel,
+      place,
+      placeCount: rows.filter((row) => row.place === place).length,
+      modelCount: rows.length,
+      running: channel.health.reduce((sum, { running }) => sum + running, 0),
+      today: figures.get(channel.name),
+    }
+  })
+}
+
+/** Leaves out the channels that the filters exclude. */
+export function filterRows(
+  rows: readonly ChannelRow[],
+  search: BoardSearch,
+): readonly ChannelRow[] {
+  const wanted = (search.channel ?? '').toLowerCase()
+  return rows.filter((row) => row.channel.name.toLowerCase().includes(wanted) && fits(search, row))
+}
+
+export function errorShare(today: ReportRow | undefined): number | undefined {
+  return today === undefined || today.requests === 0 ? undefined : today.errors / today.requests
+}
+
+/** Models that no other channel could serve now. */
+export function modelsWithout(
+  board: readonly ModelBoard[],
+  channels: readonly string[],
+): readonly string[] {
+  return board.flatMap(({ model, rows }) => {
+    const others = rows.filter(({ channel }) => !channels.includes(channel.name))
+    const isServed = others.some(({ channel }) =>
+      channel.health.some((health) => health.model === model && health.is_usable),
+    )
+    return others.length < rows.length && !isServed ? [model] : []
+  })
 }

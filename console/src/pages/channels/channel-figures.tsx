@@ -1,5 +1,6 @@
 /** What a channel has done in the last thirty days: money, requests, errors, times. */
 import { useQuery } from '@tanstack/react-query'
+import { t } from '../../messages/t.ts'
 import { Card, Figure, Figures } from '../../ui/card.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import { formatCount, formatDuration, formatShare } from '../../ui/format.ts'
@@ -22,12 +23,12 @@ export function ChannelFigures({ detail }: { detail: ChannelDetail }) {
   return (
     <>
       <Totals total={data?.total} checks={detail.check_cost} />
-      <MoneyEquation hint="The last 30 days" figures={data?.total ?? noMoney} />
+      <MoneyEquation hint={t('channels.last30')} figures={data?.total ?? noMoney} />
       <div className="columns">
-        <Card title="Requests" hint="By day (UTC), the last 30 days">
+        <Card title={t('channels.requests')} hint={t('channels.byDay')}>
           {data === undefined ? <Loading rows={6} /> : <RequestChart days={data.days} />}
         </Card>
-        <Card title="Time to first event" hint="Median and 95th percentile by day (UTC)">
+        <Card title={t('channels.timeToFirst')} hint={t('channels.timesByDay')}>
           {data === undefined ? <Loading rows={6} /> : <TimeChart days={data.days} />}
         </Card>
       </div>
@@ -42,35 +43,42 @@ function Totals({
   readonly total: ReportRow | undefined
   readonly checks: ChannelDetail['check_cost']
 }) {
-  const loading = <Missing why="No request in the last 30 days" />
+  const loading = <Missing why={t('channels.noRequest30')} />
   const p95 = total?.first_event_p95_ms ?? null
   const errorShare =
     total === undefined || total.requests === 0 ? undefined : total.errors / total.requests
   return (
     <Figures>
       <Figure
-        label={`${moneyTerms.revenue_usd.name}, 30 days`}
+        label={t('channels.of30', { name: moneyTerms.revenue_usd.name })}
         value={total === undefined ? loading : <Usd value={total.revenue_usd} />}
-        note="paid for requests that it answered"
+        note={t('channels.paidFor')}
       />
       <Figure
-        label="Requests, 30 days"
+        label={t('channels.of30', { name: t('channels.requests') })}
         value={total === undefined ? loading : <Count value={total.requests} />}
         note={
           errorShare === undefined
-            ? 'none'
-            : `${formatCount(total?.errors ?? 0)} errors (${formatShare(errorShare)})`
+            ? t('channels.none')
+            : t('channels.errorsNote', {
+                errors: formatCount(total?.errors ?? 0),
+                share: formatShare(errorShare),
+              })
         }
       />
       <Figure
-        label="First event, median"
+        label={t('channels.firstMedian')}
         value={<Duration ms={total?.first_event_p50_ms ?? null} />}
-        note={p95 === null ? 'not measured' : `95th percentile ${formatDuration(p95)}`}
+        note={
+          p95 === null
+            ? t('channels.unmeasured')
+            : t('channels.p95Of', { time: formatDuration(p95) })
+        }
       />
       <Figure
-        label={`Checks in ${checks.month}`}
+        label={t('channels.checksIn', { month: checks.month })}
         value={<Usd value={checks.usd} />}
-        note={`${formatCount(checks.count)} ${checks.count === 1 ? 'check' : 'checks'}, at list price`}
+        note={t('channels.checksNote', { count: checks.count })}
       />
     </Figures>
   )
@@ -79,19 +87,19 @@ function Totals({
 function RequestChart({ days }: { days: Days }) {
   return (
     <Chart
-      label="Requests of this channel by day"
+      label={t('channels.requestChart')}
       isStacked
       times={timesOf(days)}
       figure="count"
       unit="day"
       series={[
         {
-          name: 'Succeeded',
+          name: t('channels.succeeded'),
           kind: 'bars',
           values: days.map(({ row }) => (row?.requests ?? 0) - (row?.errors ?? 0)),
         },
         {
-          name: 'Errors',
+          name: t('channels.errors'),
           kind: 'bars',
           isBad: true,
           values: days.map(({ row }) => row?.errors ?? 0),
@@ -104,18 +112,18 @@ function RequestChart({ days }: { days: Days }) {
 function TimeChart({ days }: { days: Days }) {
   return (
     <Chart
-      label="Time to the first event of this channel by day"
+      label={t('channels.timeChart')}
       times={timesOf(days)}
       figure="ms"
       unit="day"
       series={[
         {
-          name: 'Median',
+          name: t('channels.median'),
           kind: 'line',
           values: days.map(({ row }) => row?.first_event_p50_ms ?? null),
         },
         {
-          name: '95th percentile',
+          name: t('channels.p95'),
           kind: 'line',
           isFaint: true,
           values: days.map(({ row }) => row?.first_event_p95_ms ?? null),

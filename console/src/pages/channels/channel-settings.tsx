@@ -4,22 +4,17 @@ import { Link } from '@tanstack/react-router'
 import { KeyRound, Pencil } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Facts } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatInteger } from '../../ui/format.ts'
+import { Stack } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Age, Time } from '../../ui/values.tsx'
 import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
 import { restoreCredential } from '../entries/requests.ts'
-import { useChannelRefresh } from './changes.ts'
-import type { ChannelDetail } from './queries.ts'
-
-const checks: Readonly<Record<ChannelDetail['check'], string>> = {
-  request: 'A small request for each model',
-  models: "The vendor's list of models",
-  none: 'None: only traffic shows whether it works',
-}
+import { useChannelRefresh, type ChannelDetail } from './queries.ts'
 
 export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
   const { name, vendor, url, path, query, headers, rank, check } = detail
@@ -27,16 +22,16 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
   const [asked, setAsked] = useState<AskedForm>()
   return (
     <Card
-      title="Settings"
-      hint="From the catalogue"
+      title={t('channels.settings')}
+      hint={t('channels.fromCatalogue')}
       actions={
         <>
           <Link to="/models" search={{ tab: 'catalogue', section: 'channels', entry: name }}>
-            Open the catalogue
+            {t('channels.openCatalogue')}
           </Link>
           {mayChange && (
             <Button onClick={() => setAsked({ kind: 'edit', section: 'channels', name })}>
-              <Pencil aria-hidden /> Edit
+              <Pencil aria-hidden /> {t('channels.edit')}
             </Button>
           )}
         </>
@@ -44,13 +39,19 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
     >
       <Facts
         items={[
-          ['Name', name],
-          ['Vendor', vendor],
-          ['Address', <code key="address">{url + path}</code>],
-          ['Sent with each request', sentAlong(query, headers)],
-          ['Credential', <CredentialFact key="credential" detail={detail} onAsk={setAsked} />],
-          ['Rank', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
-          ['Checks', checks[check]],
+          [t('channels.name'), name],
+          [t('channels.vendor'), vendor],
+          [t('channels.address'), <code key="address">{url + path}</code>],
+          [t('channels.sentAlong'), sentAlong(query, headers)],
+          [
+            t('channels.credential'),
+            <CredentialFact key="credential" detail={detail} onAsk={setAsked} />,
+          ],
+          [
+            t('channels.rank'),
+            t(rank === 0 ? 'channels.mainRoute' : 'channels.reserveRoute', { rank }),
+          ],
+          [t('channels.checks'), t(`channels.checkKinds.${check}`)],
           ...otherSettings(detail),
         ]}
       />
@@ -97,16 +98,16 @@ function wordsOf(key: string): string {
 }
 
 function valueText(value: unknown): string {
-  if (value === null) return 'Not set'
-  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (value === null) return t('channels.values.unset')
+  if (typeof value === 'boolean') return t(value ? 'channels.values.yes' : 'channels.values.no')
   if (typeof value === 'number') return formatInteger(value)
-  if (Array.isArray(value)) return value.length === 0 ? 'None' : value.join(', ')
-  return typeof value === 'string' && value !== '' ? value : 'Empty'
+  if (Array.isArray(value)) return value.length === 0 ? t('channels.values.none') : value.join(', ')
+  return typeof value === 'string' && value !== '' ? value : t('channels.values.empty')
 }
 
 function sentAlong(query: ChannelDetail['query'], headers: ChannelDetail['headers']): string {
   const names = [...Object.keys(query).map((name) => `?${name}`), ...Object.keys(headers)]
-  return names.length === 0 ? 'Nothing more' : names.join(', ')
+  return names.length === 0 ? t('channels.values.nothing') : names.join(', ')
 }
 
 interface CredentialFactProps {
@@ -119,19 +120,19 @@ function CredentialFact({ detail, onAsk }: CredentialFactProps) {
   const mayChange = useMay('owner')
   const { name, credential, credential_set_at: setAt, former_credential: former } = detail
   return (
-    <div className="channel-pair">
+    <Stack isTight>
       <span>
-        <CredentialShape credential={credential} />, set <Age at={setAt} />
+        <CredentialShape credential={credential} />, {t('channels.set')} <Age at={setAt} />
       </span>
       {mayChange && (
         <span className="row">
           <Button onClick={() => onAsk({ kind: 'credential', channel: name })}>
-            <KeyRound aria-hidden /> Replace credential
+            <KeyRound aria-hidden /> {t('channels.replaceCredential')}
           </Button>
           {former !== null && <RestoreButton channel={name} former={former} />}
         </span>
       )}
-    </div>
+    </Stack>
   )
 }
 
@@ -148,24 +149,23 @@ function RestoreButton({ channel, former }: RestoreProps) {
     mutationFn: () => restoreCredential(channel),
     onSuccess() {
       setIsOpen(false)
-      announce(`The former credential of ${channel} is in force again.`)
+      announce(t('channels.restored', { name: channel }))
       return refresh()
     },
   })
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>Restore the former one</Button>
+      <Button onClick={() => setIsOpen(true)}>{t('channels.restoreFormer')}</Button>
       <Confirm
-        title={`Restore the former credential of ${channel}?`}
-        action="Restore"
+        title={t('channels.restoreTitle', { name: channel })}
+        action={t('channels.restore')}
         isOpen={isOpen}
         isBusy={restoring.isPending}
         error={restoring.error}
         onConfirm={() => restoring.mutate()}
         onClose={() => setIsOpen(false)}
       >
-        The present credential is then no longer kept. The former one can be restored until{' '}
-        <Time at={former.until} />.
+        {t.rich('channels.restoreText', { until: () => <Time at={former.until} /> })}
       </Confirm>
     </>
   )
@@ -173,15 +173,14 @@ function RestoreButton({ channel, former }: RestoreProps) {
 
 /** Where the credential comes from; the API never gives the credential itself. */
 function CredentialShape({ credential }: { credential: string }) {
-  if (credential === 'sealed') return <>Encrypted in the store</>
+  if (credential === 'sealed') return <>{t('channels.encrypted')}</>
   const [kind, place] = [
     credential.slice(0, credential.indexOf(':')),
     credential.slice(credential.indexOf(':') + 1),
   ]
   return (
     <>
-      {kind === 'env' ? 'Environment variable ' : 'File '}
-      <code>{place}</code>
+      {t(kind === 'env' ? 'channels.variable' : 'channels.file')} <code>{place}</code>
     </>
   )
 }

@@ -4,16 +4,16 @@ import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { ListTree } from 'lucide-react'
 import { Suspense } from 'react'
 import { Problem } from '../../api/client.ts'
+import { t } from '../../messages/t.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card, Notice } from '../../ui/card.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Loading } from '../../ui/states.tsx'
-import { ChannelActions } from './channel-actions.tsx'
 import { ChannelFigures } from './channel-figures.tsx'
-import { ModelHealth } from './channel-health.tsx'
-import { Changes, PastStates } from './channel-past.tsx'
 import { ChannelSettings } from './channel-settings.tsx'
+import { Changes, ModelHealth, PastStates } from './channel-states.tsx'
 import { channelQuery, operatorsQuery, type ChannelDetail } from './queries.ts'
+import { ChannelActions } from './work.tsx'
 import './channels.css'
 
 export function ChannelPage() {
@@ -31,30 +31,25 @@ function OneChannel({ name }: { name: string }) {
     ...channelQuery(name),
     retry: (count, error) => count < 2 && error instanceof Problem && error.status === 0,
   })
-  const trail = <Link to="/channels">Channels</Link>
+  const trail = <Link to="/channels">{t('channels.title')}</Link>
   return (
     <Page
       title={detail.name}
       trail={trail}
-      hint={
-        <>
-          {detail.vendor} · rank {detail.rank}
-          {detail.rank === 0 ? ' (main route)' : ' (reserve)'}
-        </>
-      }
+      hint={`${detail.vendor} · ${t(detail.rank === 0 ? 'channels.mainRank' : 'channels.reserveRank', { rank: detail.rank })}`}
       actions={
         <>
           <Link to="/requests" search={{ channel: detail.name }} className={buttonClass()}>
-            <ListTree aria-hidden /> Requests
+            <ListTree aria-hidden /> {t('channels.requests')}
           </Link>
           <ChannelActions detail={detail} />
         </>
       }
     >
       <Standing detail={detail} />
-      <Card title="Models" hint="The state of each model on this channel, now" isFlush>
+      <Card title={t('channels.models')} hint={t('channels.modelsHint')} isFlush>
         {Object.keys(detail.models).length === 0 ? (
-          <Empty title="This channel has no models." />
+          <Empty title={t('channels.noModels')} />
         ) : (
           <ModelHealth detail={detail} />
         )}
@@ -75,12 +70,13 @@ function Standing({ detail: { enabled, is_live: isLive, history } }: { detail: C
     <>
       {!enabled && (
         <Notice tone="warn">
-          This channel is disabled
-          {actor !== undefined && ` by ${operators?.get(actor) ?? actor}`}. It takes no requests
-          until an operator enables it.
+          {actor === undefined
+            ? t('channels.isDisabled')
+            : t('channels.isDisabledBy', { name: operators?.get(actor) ?? actor })}{' '}
+          {t('channels.untilEnabled')}
         </Notice>
       )}
-      {!isLive && <Notice tone="warn">No gateway is running. You see the last known state.</Notice>}
+      {!isLive && <Notice tone="warn">{t('channels.notRunning')}</Notice>}
     </>
   )
 }

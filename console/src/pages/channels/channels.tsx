@@ -1,55 +1,59 @@
-/** The live board of channels by model, the models with trouble first. */
-import { useSuspenseQuery } from '@tanstack/react-query'
+/** All channels: by model in the order in which the gateway tries them, or one row for each channel. */
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { compact } from '../../search.ts'
 import { Button } from '../../ui/button.tsx'
 import { Figure, Figures, Notice } from '../../ui/card.tsx'
-import { formatAge, formatUsd } from '../../ui/format.ts'
 import { sumUsd } from '../../ui/exact.ts'
+import { formatAge, formatUsd } from '../../ui/format.ts'
+import { useListAddress } from '../../ui/list/address.ts'
+import { Filters } from '../../ui/list/filters.tsx'
+import { List } from '../../ui/list/list.tsx'
 import { moneyTerms } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { ExportButton, sortRows } from '../../ui/table.tsx'
 import { Count, Usd } from '../../ui/values.tsx'
 import { EntryDialog } from '../entries/entry-dialog.tsx'
 import type { BoardSearch } from './address.ts'
-import { BoardFilters } from './board-filters.tsx'
-import { buildBoard, filterBoard, type ModelBoard } from './board.ts'
-import { ChannelList, NothingFits } from './channel-list.tsx'
+import { buildBoard, buildRows, filterBoard, filterRows, type ModelBoard } from './board.ts'
+import { channelList, csvColumns, filtersOf, NothingFits } from './channel-list.tsx'
 import { ModelCard } from './model-card.tsx'
-import { boardQuery, type Board } from './queries.ts'
+import { boardQuery, todayQuery, type Board } from './queries.ts'
+import { BulkButtons } from './work.tsx'
 import './channels.css'
-
-/**
- * Longer boards show open only the models that no main route serves, the first ones of them up to this number
- * of rows; a narrow screen is long soon.
- */
-const openRowsMax = matchMedia('(max-width: 640px)').matches ? 8 : 40
 
 export function Channels() {
   const search = useSearch({ from: '/shell/channels' })
+  const { change } = useListAddress(search)
   const { data } = useSuspenseQuery(boardQuery)
   const board = useMemo(() => buildBoard(data), [data])
+  const { view = 'models' } = search
   return (
-    <Page title="Channels" hint={<Source board={data} />} actions={<NewButton />}>
+    <Page title={t('channels.title')} hint={<Source board={data} />} actions={<NewButton />}>
       <NotLive board={data} />
       {data.items.length === 0 ? (
-        <Empty title="There are no channels.">
-          <p>
-            Add them to the catalogue under <Link to="/models">Models and prices</Link>.
-          </p>
+        <Empty title={t('channels.noneTitle')}>
+          <p>{t.rich('channels.addThem', { link: (text) => <Link to="/models">{text}</Link> })}</p>
         </Empty>
       ) : (
         <>
           <Summary board={board} />
-          <div className="row">
+          <div className="row row-end">
             <ViewSwitch search={search} />
-            <BoardFilters key={search.view} search={search} vendors={vendorsOf(data)} />
+            <Filters
+              key={view}
+              filters={filtersOf(view, vendorsOf(data))}
+              values={search}
+              onChange={change}
+            />
           </div>
-          {search.view === 'channels' ? (
-            <ChannelList items={data.items} board={board} search={search} />
+          {view === 'channels' ? (
+            <ByChannel data={data} board={board} search={search} />
           ) : (
             <ByModel board={filterBoard(board, search)} isLive={data.is_live} />
           )}
@@ -66,7 +70,7 @@ function NewButton() {
   return (
     <>
       <Button look="primary" onClick={() => setIsOpen(true)}>
-        <Plus aria-hidden /> New channel
+        <Plus aria-hidden /> {t('channels.newChannel')}
       </Button>
       {isOpen && <EntryDialog asked={{ kind: 'new channel' }} onClose={() => setIsOpen(false)} />}
     </>
@@ -77,48 +81,84 @@ function NewButton() {
 function ViewSwitch({ search: { view = 'models', vendor, state } }: { search: BoardSearch }) {
   const filters = compact({ vendor, state })
   return (
-    <nav className="channel-ranges channel-views" aria-label="View">
-      <Link
-        to="/channels"
-        search={filters}
-        activeOptions={{ exact: true }}
-        aria-current={view === 'models' ? 'page' : undefined}
-      >
-        By model
-      </Link>
-      <Link
-        to="/channels"
-        search={{ ...filters, view: 'channels' }}
-        activeOptions={{ exact: true }}
-        aria-current={view === 'channels' ? 'page' : undefined}
-      >
-        By channel
-      </Link>
+    <nav className="channel-switch" aria-label={t('channels.view')}>
+      {(['models', 'channels'] as const).map((each) => (
+        <Link
+          key={each}
+          to="/channels"
+          search={each === 'models' ? filters : { ...filters, view: each }}
+          activeOptions={{ exact: true }}
+          aria-current={each === view ? 'page' : undefined}
+        >
+          {t(`channels.views.${each}`)}
+        </Link>
+      ))}
     </nav>
   )
 }
 
-function ByModel({
-  board,
-  isLive,
-}: {
+interface ByChannelProps {
+  readonly data: Board
+  readonly board: readonly ModelBoard[]
+  readonly search: BoardSearch
+}
+
+function ByChannel({ data, board, search }: ByChannelProps) {
+  const { list } = useListAddress(search, { by: 'state', order: 'asc' })
+  const mayOperate = useMay('operator')
+  const { data: today = [] } = useQuery(todayQuery())
+  const found = filterRows(buildRows(data.items, board, today), search)
+  const { sort } = list
+  const rows =
+    sort === undefined
+      ? found
+      : sortRows(
+          found,
+          sort,
+          (row, by) => channelList.columns.find((one) => one.sort === by)?.value?.(row) ?? null,
+        )
+  return (
+    <List
+      of={channelList}
+      list={{ rows }}
+      {...list}
+      title={t('channels.count', { count: rows.length })}
+      hint={t('channels.listHint')}
+      actions={<ExportButton fileName="channels" columns={csvColumns} readRows={() => rows} />}
+      bulk={
+        mayOperate
+          ? {
+              mayChoose: () => true,
+              actions: (chosen) => <BulkButtons channels={chosen.map(({ channel }) => channel)} />,
+            }
+          : undefined
+      }
+    />
+  )
+}
+
+/**
+ * Longer boards show open only the models that no main route serves, the first ones of them up to this number
+ * of rows; a narrow screen is long soon.
+ */
+const openRowsMax = matchMedia('(max-width: 640px)').matches ? 8 : 40
+
+interface ByModelProps {
   readonly board: readonly ModelBoard[]
   readonly isLive: boolean
-}) {
+}
+
+function ByModel({ board, isLive }: ByModelProps) {
   const openAtFirst = modelsToOpen(board)
   if (board.length === 0) return <NothingFits />
-  return (
-    <div className="channel-board">
-      {board.map((each) => (
-        <ModelCard
-          key={each.model}
-          board={each}
-          isLive={isLive}
-          isOpenAtFirst={openAtFirst.has(each.model)}
-        />
-      ))}
-    </div>
-  )
+  return board.map((each) => (
+    <ModelCard
+      key={each.model}
+      board={each}
+      isLive={isLive}
+      isOpenAtFirst={openAtFirst.has(each.model)}
+    />
+  ))
 }
 
 function modelsToOpen(shown: readonly ModelBoard[]): ReadonlySet<string> {
@@ -142,13 +182,14 @@ function vendorsOf({ items }: Board): readonly string[] {
 /** Which gateways the states come from. */
 function Source({ board: { nodes, is_live: isLive } }: { board: Board }) {
   const checker = nodes.find(({ makes_checks: makesChecks }) => makesChecks)
-  if (!isLive) return <>By model, in the order in which the gateway tries them</>
+  if (!isLive) return <>{t('channels.inOrder')}</>
   const names = nodes.map(({ name }) => name).join(', ')
-  const gateways = nodes.length === 1 ? 'the gateway' : `${nodes.length} gateways:`
+  const seen = t('channels.seenBy', { count: nodes.length, names })
   return (
     <>
-      As seen by {gateways} {names}
-      {checker !== undefined && nodes.length > 1 && `; ${checker.name} sends the regular checks`}
+      {checker === undefined || nodes.length === 1
+        ? seen
+        : t('channels.checkedBy', { seen, name: checker.name })}
     </>
   )
 }
@@ -159,8 +200,8 @@ function NotLive({ board: { nodes, is_live: isLive } }: { board: Board }) {
   return (
     <Notice tone="warn">
       {last === undefined
-        ? 'No gateway has run on this store yet, so no state is known.'
-        : `No gateway is running. You see the last known state, of ${last.name}, from ${formatAge(last.age_ms)}.`}
+        ? t('channels.neverRun')
+        : t('channels.lastKnown', { name: last.name, age: formatAge(last.age_ms) })}
     </Notice>
   )
 }
@@ -175,36 +216,42 @@ function Summary({ board }: { board: readonly ModelBoard[] }) {
   const today = rows.flatMap(({ traffic }) => traffic?.today ?? [])
   const sum = (field: 'requests' | 'errors' | 'unknown_cost_requests'): number =>
     today.reduce((total, figures) => total + figures[field], 0)
+  const unknown = sum('unknown_cost_requests')
   const lost = formatUsd(sumUsd(today.map((figures) => figures.estimated_cost_usd)))
-  const lostText = `and ${lost} for ${moneyTerms.estimated_cost_usd.name.toLowerCase()}`
   return (
     <Figures>
       <Figure
-        label="Models served"
-        value={`${board.length - countOf('none')} of ${board.length}`}
-        note={`${countOf('reserve')} only by a reserve, ${countOf('part')} in part`}
+        label={t('channels.modelsServed')}
+        value={t('channels.servedOf', {
+          served: board.length - countOf('none'),
+          count: board.length,
+        })}
+        note={t('channels.servedNote', { reserve: countOf('reserve'), part: countOf('part') })}
       />
       <Figure
-        label="Channels not fully on"
+        label={t('channels.notFullyOn')}
         value={troubled.size}
-        note={`of ${new Set(rows.map(({ channel }) => channel.name)).size} channels`}
+        note={t('channels.ofChannels', {
+          count: new Set(rows.map(({ channel }) => channel.name)).size,
+        })}
       />
       <Figure
-        label="Errors today"
+        label={t('channels.errorsToday')}
         value={<Count value={sum('errors')} />}
-        note={
-          <>
-            of <Count value={sum('requests')} /> requests
-          </>
-        }
+        note={t.rich('channels.ofRequests', {
+          requests: () => <Count value={sum('requests')} />,
+        })}
       />
       <Figure
-        label={`${moneyTerms.own_cost_usd.name} today`}
+        label={t('channels.today', { name: moneyTerms.own_cost_usd.name })}
         value={<Usd value={sumUsd(today.map((figures) => figures.own_cost_usd))} />}
         note={
-          sum('unknown_cost_requests') > 0
-            ? `without requests of unknown cost: ${sum('unknown_cost_requests')}`
-            : lostText
+          unknown > 0
+            ? t('channels.unknownToday', { count: unknown })
+            : t('channels.lostToday', {
+                amount: lost,
+                name: moneyTerms.estimated_cost_usd.name.toLowerCase(),
+              })
         }
       />
     </Figures>

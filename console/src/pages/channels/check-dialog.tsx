@@ -1,14 +1,14 @@
 /** Checks a channel now, and shows what each gateway has found for each model. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Stack } from '../../ui/layout.tsx'
 import { describeFailure, Loading } from '../../ui/states.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Duration, Missing } from '../../ui/values.tsx'
-import { checkChannel, type Check } from './changes.ts'
-import type { ChannelDetail } from './queries.ts'
+import { checkChannel, useChannelRefresh, type ChannelDetail, type Check } from './queries.ts'
 import { failureMeaning, remedyFor } from './states.ts'
 
 type Result = Check['results'][number]
@@ -19,29 +19,23 @@ interface CheckDialogProps {
   readonly onClose: () => void
 }
 
-export function CheckDialog({ detail, onClose }: CheckDialogProps) {
-  const { name, check: kind, models } = detail
-  const client = useQueryClient()
-  const checking = useMutation({
-    mutationFn: () => checkChannel(name),
-    onSettled: () => client.invalidateQueries({ queryKey: ['channels'] }),
-  })
-  const [modelCount] = useState(Object.keys(models).length)
-  const sent =
-    kind === 'models'
-      ? 'asks the vendor for its list of models'
-      : `sends one small real request ${modelCount === 1 ? '' : `for each of ${modelCount} models`}`
+export function CheckDialog({ detail: { name, check, models }, onClose }: CheckDialogProps) {
+  const refresh = useChannelRefresh()
+  const checking = useMutation({ mutationFn: () => checkChannel(name), onSettled: refresh })
+  const count = Object.keys(models).length
+  const hint =
+    check === 'models' ? t('channels.checking.byList') : t('channels.checking.byRequest', { count })
   return (
     <Dialog
-      title={`Check ${name}`}
-      hint={`Each running gateway ${sent.trim()}, with the channel's credential. The vendor bills it to you. A channel that is off and works again returns at once.`}
+      title={t('channels.checking.title', { name })}
+      hint={`${hint} ${t('channels.checking.hint')}`}
       isOpen
       isWide
       onClose={onClose}
     >
       {checking.isPending && (
         <div role="status">
-          <p className="soft">Waiting for the gateways, at most one minute…</p>
+          <p className="soft">{t('channels.checking.wait')}</p>
           <Loading rows={3} />
         </div>
       )}
@@ -50,9 +44,9 @@ export function CheckDialog({ detail, onClose }: CheckDialogProps) {
       )}
       {checking.data !== undefined && !checking.isPending && <Found check={checking.data} />}
       <footer className="dialog-foot">
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>{t('channels.close')}</Button>
         <Button look="primary" isBusy={checking.isPending} onClick={() => checking.mutate()}>
-          {checking.data === undefined ? 'Check now' : 'Check again'}
+          {t(checking.data === undefined ? 'channels.checkNow' : 'channels.checkAgain')}
         </Button>
       </footer>
     </Dialog>
@@ -61,59 +55,57 @@ export function CheckDialog({ detail, onClose }: CheckDialogProps) {
 
 function Found({ check: { ok, gateways_asked: asked, results } }: { check: Check }) {
   return (
-    <div className="stack" role="status">
+    <Stack role="status">
       <Notice tone={ok ? 'good' : 'warn'}>
-        {ok ? 'The channel works' : 'The channel does not fully work'}
-        {asked === 0
-          ? ', as seen from the gateway that answers this page: none is running on the store.'
-          : `, as seen by ${asked} ${asked === 1 ? 'gateway' : 'gateways'}.`}
+        {t(ok ? 'channels.checking.works' : 'channels.checking.fails', { count: asked })}
       </Notice>
       {results.map((result) => (
         <GatewayResult key={result.gateway?.id ?? ''} result={result} />
       ))}
-    </div>
+    </Stack>
   )
 }
 
 function GatewayResult({ result: { gateway, reason, models } }: { result: Result }) {
-  const name = gateway === null ? 'This gateway' : `${gateway.name} (${gateway.region})`
+  const name = gateway === null ? t('channels.thisGateway') : `${gateway.name} (${gateway.region})`
   return (
-    <section className="channel-check">
+    <Stack as="section" isTight>
       <h3>{name}</h3>
       {reason !== null && <p className="bad">{reason}</p>}
       {models.length > 0 && (
         <Table
-          caption={`What ${name} has found`}
+          caption={t('channels.checking.found', { name })}
           columns={columns}
           rows={models}
           rowKey={({ model }) => model}
           rowTone={({ ok }) => (ok ? undefined : 'bad')}
         />
       )}
-    </section>
+    </Stack>
   )
 }
 
 const columns: readonly Column<ModelResult>[] = [
+  { name: t('channels.model'), cell: ({ model }) => <span className="break">{model}</span> },
   {
-    name: 'Model',
-    cell: ({ model }) => <span className="break">{model}</span>,
+    name: t('channels.checking.result'),
+    cell: ({ ok }) => (
+      <Badge tone={ok ? 'good' : 'bad'}>
+        {t(ok ? 'channels.checking.isGood' : 'channels.checking.isBad')}
+      </Badge>
+    ),
   },
   {
-    name: 'Result',
-    cell: ({ ok }) => <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'Works' : 'Failed'}</Badge>,
-  },
-  {
-    name: 'Status',
+    name: t('channels.checking.status'),
     isNumber: true,
-    cell: ({ status }) => status ?? <Missing why="No answer" />,
+    cell: ({ status }) => status ?? <Missing why={t('channels.checking.noAnswer')} />,
   },
   {
-    name: 'Time',
+    name: t('channels.checking.time'),
     isNumber: true,
     cell: ({ duration_ms: ms }) => <Duration ms={ms} />,
   },
-  { name: 'What it means', cell: (found) => <Meaning found={found} /> },
+  { name: t('channels.checking.meaning'), cell: (found) => <Meaning found={found} /> },
 ]
 
 function Meaning({ found: { outcome, status } }: { found: ModelResult }) {
@@ -121,7 +113,7 @@ function Meaning({ found: { outcome, status } }: { found: ModelResult }) {
   return (
     <>
       {failureMeaning(outcome).text}
-      {outcome === 'hard' && status === null && ' Check its address and the network.'}
+      {outcome === 'hard' && status === null && ` ${t('channels.checking.network')}`}
       {remedy !== undefined && <div className="soft">{remedy.text}</div>}
     </>
   )

@@ -3,9 +3,10 @@
  * operator's decision for all models. A process that ends writes no change, so the present state, which is
  * known, ends each band.
  */
+import { t } from '../../messages/t.ts'
 import type { Band, Piece } from '../../ui/state-timeline.tsx'
 import type { Change, ChannelDetail } from './queries.ts'
-import { meanings, places, reasonText, type Place } from './states.ts'
+import { placeTones, places, reasonText, type Place } from './states.ts'
 
 interface Window {
   readonly fromMs: number
@@ -49,7 +50,8 @@ export function bandsOf(
       )
       const startMs =
         gateway === undefined ? knownFromMs : Math.max(knownFromMs, Date.parse(gateway.started_at))
-      const label = gateway === undefined ? model : `${model}, gateway ${gateway.name}`
+      const label =
+        gateway === undefined ? model : t('channels.modelAt', { model, gateway: gateway.name })
       const now = { health, isDisabled: !detail.enabled, operators }
       const turns = turnsOf(own, { fromMs: startMs, untilMs: window.untilMs }, now)
       return {
@@ -98,7 +100,7 @@ function turnsOf(
       decidedWhy =
         change.actor === null
           ? reasonText(change.why)
-          : `by ${operators.get(change.actor) ?? change.actor}`
+          : t('channels.byOperator', { name: operators.get(change.actor) ?? change.actor })
     } else {
       place = placeNamed(change.to)
       why = reasonText(change.why)
@@ -149,7 +151,7 @@ function piecesOf(turns: readonly Turn[], untilMs: number): readonly Piece[] {
   for (const [index, { atMs, place, why }] of turns.entries()) {
     const endMs = turns[index + 1]?.atMs ?? untilMs
     if (place === undefined) continue
-    const { name, tone } = meanings[place]
+    const name = t(`channels.places.${place}`)
     const last = pieces.at(-1)
     if (last?.name === name && last.untilMs === atMs)
       pieces[pieces.length - 1] = { ...last, untilMs: endMs }
@@ -158,7 +160,7 @@ function piecesOf(turns: readonly Turn[], untilMs: number): readonly Piece[] {
         fromMs: atMs,
         untilMs: endMs,
         name,
-        tone,
+        tone: placeTones[place],
         isCalm: place === 'on',
         why,
       })

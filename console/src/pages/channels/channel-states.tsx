@@ -1,0 +1,279 @@
+/** The states of one channel: of each model now, over time as bands, and every change with its reason. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { readAll, useList } from '../../api/list.ts'
+import { t } from '../../messages/t.ts'
+import { Badge, Card } from '../../ui/card.tsx'
+import { formatDuration } from '../../ui/format.ts'
+import { List } from '../../ui/list.tsx'
+import { StateTimeline } from '../../ui/state-timeline.tsx'
+import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { ExportButton, Table, type Column } from '../../ui/table.tsx'
+import { Age, Missing, Time } from '../../ui/values.tsx'
+import { ranges, type Range } from './address.ts'
+import { standingOf, type Standing } from './board.ts'
+import { FirstEvent, NextStep, Noted, State } from './cells.tsx'
+import { bandsOf } from './past.ts'
+import {
+  operatorsQuery,
+  pastQuery,
+  readChangesOf,
+  type Change,
+  type ChannelDetail,
+  type Health,
+} from './queries.ts'
+import { failureMeaning, places, placeTones, reasonText, rowToneOf } from './states.ts'
+
+interface ModelRow extends Standing {
+  readonly model: string
+  readonly vendorName: string | null
+}
+
+export function ModelHealth({ detail }: { detail: ChannelDetail }) {
+  const names = new Map(detail.nodes.map(({ id, name }) => [id, name]))
+  const known = { nowMs: Date.parse(detail.at), names }
+  return (
+    <Table
+      caption={t('channels.modelTable')}
+      columns={modelColumns(detail)}
+      rows={Object.entries(detail.models).map(([model, vendorName]): ModelRow => ({
+        model,
+        vendorName,
+        ...standingOf(detail, model, known),
+      }))}
+      rowKey={({ model }) => model}
+      rowTone={({ place }) => rowToneOf(place)}
+    />
+  )
+}
+
+function modelColumns({ is_live: isLive }: ChannelDetail): readonly Column<ModelRow>[] {
+  return [
+    {
+      name: t('channels.model'),
+      cell: ({ model, vendorName, health }) => (
+        <Noted note={modelNotes(vendorName, health)}>
+          <Link to="/channels" search={{ model }}>
+            {model}
+          </Link>
+        </Noted>
+      ),
+    },
+    { name: t('channels.state'), cell: (row) => <State {...row} /> },
+    {
+      name: t('channels.firstEvent'),
+      isNumber: true,
+      cell: ({ health }) => <FirstEvent health={health} />,
+    },
+    { name: t('channels.movedAfter'), cell: ({ health }) => <Waits health={health} /> },
+    { name: t('channels.running'), isNumber: true, cell: ({ health }) => health?.running ?? '–' },
+    {
+      name: t('channels.lastAnswer'),
+      cell: ({ health }) =>
+        health === undefined || health.last_ok_at === null ? (
+          <Missing why={t('channels.noAnswerYet')} />
+        ) : (
+          <Age at={health.last_ok_at} />
+        ),
+    },
+    {
+      name: t('channels.failedSinceStart'),
+      cell: ({ health }) => <FailedAttempts health={health} />,
+    },
+    {
+      name: t('channels.next'),
+      cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
+    },
+  ]
+}
+
+/** Its other name, and what the counts of answers have shown. */
+function modelNotes(vendorName: string | null, health: Health | undefined) {
+  const { ignored_limits: ignored = [], count_ratio: ratio = null } = health ?? {}
+  const notes = [
+    vendorName === null ? [] : t('channels.atVendor', { name: vendorName }),
+    ignored.length === 0 ? [] : t('channels.ignoresLimits', { names: ignored.join(', ') }),
+    health?.usage_refused === true ? t('channels.refusesUsage') : [],
+    ratio === null ? [] : t('channels.countsMore', { ratio: String(ratio) }),
+  ].flat()
+  return notes.length === 0 ? undefined : notes.map((note) => <div key={note}>{note}</div>)
+}
+
+/** After which silence another channel takes over, as the answers of a day have taught. */
+function Waits({ health }: { health: Health | undefined }) {
+  const waits = health?.learned_waits ?? []
+  if (waits.length === 0) return <Missing why={t('channels.noStream')} />
+  return waits.map(({ wait, reasoning, answers, longest_ms: longestMs, limit_ms: limitMs }) => (
+    <div
+      key={`${wait} ${String(reasoning)}`}
+      className="small"
+      data-tip={t('channels.longestOf', { count: answers, time: formatDuration(longestMs) })}
+    >
+      {limitMs === null ? t('channels.notLearned') : formatDuration(limitMs)}{' '}
+      <span className="soft">
+        {t(`channels.waits.${wait}`)}
+        {reasoning && t('channels.reasoning')}
+      </span>
+    </div>
+  ))
+}
+
+function FailedAttempts({ health }: { health: Health | undefined }) {
+  if (health === undefined) return <Missing why={t('ui.value.unknown')} />
+  if (health.failures.length === 0) return <span className="soft">{t('channels.none')}</span>
+  return health.failures.map(({ class: kind, count, last_at: lastAt }) => (
+    <div key={kind} className="small" data-tip={failureMeaning(kind).text}>
+      {count} × {failureMeaning(kind).name}{' '}
+      <span className="soft">{t.rich('channels.last', { age: () => <Age at={lastAt} /> })}</span>
+    </div>
+  ))
+}
+
+const hourMs = 3_600_000
+const rangesMs: Readonly<Record<Range, number>> = {
+  day: 24 * hourMs,
+  week: 7 * 24 * hourMs,
+  month: 30 * 24 * hourMs,
+}
+
+export function PastStates({ detail, range }: { detail: ChannelDetail; range: Range }) {
+  const untilMs = Date.parse(detail.at)
+  const window = { fromMs: untilMs - rangesMs[range], untilMs }
+  const query = pastQuery(detail.name, { name: range, fromMs: window.fromMs })
+  const { data, error, refetch } = useQuery(query)
+  const { data: operators } = useQuery(operatorsQuery)
+  return (
+    <Card
+      title={t('channels.overTime')}
+      hint={t('channels.overTimeHint', { range: t(`channels.ranges.${range}`) })}
+      actions={<RangeLinks current={range} />}
+    >
+      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading rows={3} />}
+      {data !== undefined && (
+        <StateTimeline
+          label={t('channels.overTimeLabel')}
+          bands={bandsOf(detail, { ...data, operators: operators ?? new Map() }, window)}
+          {...window}
+        />
+      )}
+    </Card>
+  )
+}
+
+function RangeLinks({ current }: { current: Range }) {
+  return (
+    <nav className="channel-switch" aria-label={t('channels.period')}>
+      {ranges.map((range) => (
+        <Link
+          key={range}
+          to="."
+          search={{ range }}
+          replace
+          resetScroll={false}
+          activeProps={{}}
+          aria-current={range === current ? 'true' : undefined}
+        >
+          {t(`channels.ranges.${range}`)}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+const exportedMax = 20_000
+const largestPage = 1_000
+
+export function Changes({ detail: { name, nodes } }: { detail: ChannelDetail }) {
+  const { data: operators } = useQuery(operatorsQuery)
+  const columns = useMemo(() => {
+    const gateways = nodes.map((node) => [node.id, node.name] as const)
+    return changeColumns(new Map([...gateways, ...(operators ?? [])]))
+  }, [nodes, operators])
+  return (
+    <Card
+      title={t('channels.changes')}
+      hint={t('channels.changesHint')}
+      actions={
+        <ExportButton
+          fileName={`channel-${name}-changes`}
+          columns={columns}
+          readRows={() => readAll(readChangesOf(name, largestPage), exportedMax)}
+        />
+      }
+      isFlush
+    >
+      <List
+        caption={t('channels.changesCaption')}
+        columns={columns}
+        list={useList(['channels', 'changes', name], readChangesOf(name))}
+        rowKey={(row) => `${row.at} ${row.model ?? ''} ${row.to} ${row.node ?? ''}`}
+        empty={<Empty title={t('channels.noChange')}>{t('channels.alwaysOn')}</Empty>}
+      />
+    </Card>
+  )
+}
+
+function changeColumns(names: ReadonlyMap<string, string>): readonly Column<Change>[] {
+  const causeOf = ({ actor, node }: Change): string =>
+    actor === null
+      ? (names.get(node ?? '') ?? t('channels.earlierGateway'))
+      : (names.get(actor) ?? actor)
+  return [
+    { name: t('channels.time'), cell: ({ at }) => <Time at={at} />, csv: ({ at }) => at },
+    {
+      name: t('channels.model'),
+      cell: ({ model }) => model ?? t('channels.allModels'),
+      csv: ({ model }) => model,
+    },
+    {
+      name: t('channels.change'),
+      cell: ({ from, to }) => (
+        <span className="row">
+          <span className="soft">{stateOf(from).name} →</span>
+          <Badge tone={stateOf(to).tone}>{stateOf(to).name}</Badge>
+        </span>
+      ),
+      csv: ({ from, to }) => `${from} to ${to}`,
+    },
+    {
+      name: t('channels.reason'),
+      cell: (change) => <Reason change={change} />,
+      csv: ({ why }) => why,
+    },
+    { name: t('channels.by'), cell: causeOf, csv: causeOf },
+  ]
+}
+
+/** An operator's "enable" is no state of the health. */
+function stateOf(state: string) {
+  const place = places.find((each) => each === state)
+  return place === undefined
+    ? ({ name: t('channels.enabled'), tone: 'good' } as const)
+    : { name: t(`channels.places.${place}`), tone: placeTones[place] }
+}
+
+/** The reason, and the figures that the gateway had at that moment. */
+function Reason({ change }: { change: Change }) {
+  const { why, failures, first_event_ms: now, usual_first_event_ms: usual } = change
+  const isAboutTime = why === 'slower_than_usual' || why === 'as_fast_as_usual'
+  return (
+    <>
+      {reasonText(why)}
+      {failures.map(({ class: kind, count }) => (
+        <div key={kind} className="soft small" data-tip={failureMeaning(kind).text}>
+          {count} × {failureMeaning(kind).name}
+        </div>
+      ))}
+      {isAboutTime && now !== null && usual !== null && (
+        <div className="soft small">
+          {t('channels.timeAndUsual', {
+            time: formatDuration(now.p50),
+            usual: formatDuration(usual.p50),
+          })}
+        </div>
+      )}
+    </>
+  )
+}
