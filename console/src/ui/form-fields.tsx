@@ -115,6 +115,17 @@ export function flagField(
   }
 }
 
+/** A text of several lines. */
+export function textAreaField(
+  label: string,
+  { rows = 3, ...others }: Options & { readonly rows?: number } = {},
+): FormField<string> {
+  return {
+    ...textField(label, others),
+    input: (bound) => <AreaField {...bound} rows={rows} />,
+  }
+}
+
 /** Texts, one on each line; null where there is none. */
 export function linesField(
   label: string,

@@ -14,6 +14,7 @@ export const auditForm = z.strictObject({
   at: moment,
   duration_ms: z.int(),
   actor: z.string().meta({ description: '`gateway:NAME` where a gateway ran it on schedule.' }),
+  actor_name: z.string().nullable().meta({ description: 'Of the token that ran it.' }),
   scope: z.enum(auditScopes).meta({ description: '`recent`: rows since the checkpoints.' }),
   result: z.enum(auditResults),
   clean: z.boolean(),

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { GatewayError } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import type { Database } from '../../storage/database.ts'
+import { readActorNames, type ActorNames } from '../actions.ts'
 import { pageForm } from '../answer-forms.ts'
 import { noInput, notFound, operation, refusalOf, timeText } from '../operation.ts'
 import { pageFields, pageOf, readSequence } from '../paging.ts'
@@ -36,7 +37,8 @@ export const runAudit = operation({ input: noInput, answer: auditDoneForm }, asy
   const run = runOf({ ...ended(), audit })
   const isRecorded = await trySave(context, run)
   // The answer describes more differences than the row keeps.
-  return { ...viewRun(run), differences: audit.differences, is_recorded: isRecorded }
+  const names = await readActorNames(context.database)
+  return { ...viewRun(run, names), differences: audit.differences, is_recorded: isRecorded }
 })
 
 /** Lists audits, the newest first. */
@@ -47,7 +49,12 @@ export const listAuditRuns = operation(
       beforeSequence: readSequence(cursor),
       countMax: limit + 1,
     })
-    return pageOf(rows, { limit, cursorOf: ({ sequence }) => String(sequence), view: viewRun })
+    const names = await readActorNames(database)
+    return pageOf(rows, {
+      limit,
+      cursorOf: ({ sequence }) => String(sequence),
+      view: (run) => viewRun(run, names),
+    })
   },
 )
 
@@ -65,7 +72,7 @@ export const showAuditRun = operation(
       throw notFound(
         `There is no audit ${id}. turnpike audit list shows those of the last 90 days.`,
       )
-    return { ...viewRun(run), differences: run.differences }
+    return { ...viewRun(run, await readActorNames(database)), differences: run.differences }
   },
 )
 
@@ -127,12 +134,13 @@ function errorText(error: unknown): string {
   return text.slice(0, errorLengthMax)
 }
 
-function viewRun(run: AuditRun): AuditRunView {
+function viewRun(run: AuditRun, names: ActorNames): AuditRunView {
   return {
     id: run.id,
     at: timeText(run.startedAtMs),
     duration_ms: Math.round(run.durationMs),
     actor: run.actor,
+    actor_name: names.get(run.actor) ?? null,
     scope: run.scope,
     result: run.result,
     clean: run.result === 'passed',

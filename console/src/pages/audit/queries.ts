@@ -1,43 +1,51 @@
-/** What the audit pages read. */
-import { queryOptions } from '@tanstack/react-query'
+/** What audits, actions and notes are read from. */
 import { api, bodyOf } from '../../api/client.ts'
+import { compact } from '../../search.ts'
+import { periodOf } from '../../ui/range.ts'
 import type { PageSearch } from './address.ts'
 
-const pageSize = 50
+const limit = 50
 
 export function readAudits(cursor: { cursor?: string }) {
-  return bodyOf(api.GET('/admin/v1/audits', { params: { query: { limit: pageSize, ...cursor } } }))
+  return bodyOf(api.GET('/admin/v1/audits', { params: { query: { limit, ...cursor } } }))
 }
 
 export type AuditRow = Awaited<ReturnType<typeof readAudits>>['items'][number]
 
-export function auditQuery(id: string) {
-  return queryOptions({
-    queryKey: ['audits', id],
-    queryFn: () => bodyOf(api.GET('/admin/v1/audits/{id}', { params: { path: { id } } })),
-  })
+/** One thing whose notes and activity are shown; the account by its id or name. */
+export type Thing =
+  { readonly account: string } | { readonly key: string } | { readonly channel: string }
+
+type Filter = Omit<PageSearch, 'tab' | 'audit' | 'open'>
+
+function queryOf({ range, from, to, sessions, ...filter }: Filter) {
+  const ends = { range, from, to }
+  const period = periodOf(compact(ends), { unit: 'moment', nowMs: Date.now() })
+  return { ...filter, ...period, ...(sessions !== undefined && { sessions: true }) }
 }
 
-export type AuditDetail = Awaited<ReturnType<NonNullable<ReturnType<typeof auditQuery>['queryFn']>>>
-
-const tokensMax = 1_000
-
-/** The names of admin tokens by their ids, which audits have as actors. */
-export const tokenNamesQuery = queryOptions({
-  queryKey: ['settings', 'token names'],
-  staleTime: 60_000,
-  async queryFn(): Promise<ReadonlyMap<string, string>> {
-    const query = { limit: tokensMax }
-    const { items } = await bodyOf(api.GET('/admin/v1/admin-tokens', { params: { query } }))
-    return new Map(items.map(({ id, name }) => [id, name]))
-  },
-})
-
-type Filters = Pick<PageSearch, 'action' | 'actor' | 'subject' | 'from' | 'to'>
-
-export function readActionsOf(filters: Filters, limit = pageSize) {
+export function readActions(filter: Filter | Thing) {
+  const query = 'account' in filter || 'key' in filter || 'channel' in filter ? filter : undefined
   return (cursor: { cursor?: string }) =>
-    bodyOf(api.GET('/admin/v1/actions', { params: { query: { limit, ...filters, ...cursor } } }))
+    bodyOf(
+      api.GET('/admin/v1/actions', {
+        params: { query: { limit, ...(query ?? queryOf(filter as Filter)), ...cursor } },
+      }),
+    )
 }
 
-export type Action = Awaited<ReturnType<ReturnType<typeof readActionsOf>>>['items'][number]
+/** All actions of the filter as a file. */
+export function csvAddress(filter: Filter): string {
+  const query = new URLSearchParams({ format: 'csv' })
+  for (const [name, value] of Object.entries(queryOf(filter))) query.set(name, String(value))
+  return `/admin/v1/actions?${query.toString()}`
+}
+
+export type Action = Awaited<ReturnType<ReturnType<typeof readActions>>>['items'][number]
+
+export function readNotes(of: Thing) {
+  return (cursor: { cursor?: string }) =>
+    bodyOf(api.GET('/admin/v1/notes', { params: { query: { limit, ...of, ...cursor } } }))
+}
+
+export type Note = Awaited<ReturnType<ReturnType<typeof readNotes>>>['items'][number]

@@ -1,0 +1,176 @@
+/** The operators' log as a declared list: who did what to what, in words and names. */
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { t } from '../../messages/t.ts'
+import { defineList, type ListColumn } from '../../ui/list/define.ts'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/values.tsx'
+import type { Action } from './queries.ts'
+
+const columns = {
+  time: {
+    id: 'time',
+    name: t('audit.time'),
+    place: 'note',
+    cell: ({ at }) => <Time at={at} />,
+  },
+  by: {
+    id: 'by',
+    name: t('audit.by'),
+    place: 'amount',
+    cell: ({ actor_name: name, actor }) => <Actor id={actor} name={name} />,
+  },
+  action: {
+    id: 'action',
+    name: t('audit.action'),
+    place: 'name',
+    cell: ({ action }) => <span data-tip={action}>{wordsFor(action)}</span>,
+  },
+  subject: {
+    id: 'subject',
+    name: t('audit.subject'),
+    place: 'state',
+    cell: (action) => <Subject of={action} />,
+  },
+  detail: {
+    id: 'detail',
+    name: t('audit.detail'),
+    cell: ({ detail }) => <Detail of={detail} />,
+  },
+} as const satisfies Readonly<Record<string, ListColumn<Action>>>
+
+export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 'sessions'>({
+  name: 'actions',
+  caption: t('audit.actionsCaption'),
+  rowKey: ({ sequence }) => String(sequence),
+  rowName: ({ action }) => wordsFor(action),
+  filters: [
+    { kind: 'text', name: 'action', label: t('audit.action'), placeholder: 'account.edit' },
+    { kind: 'text', name: 'actor', label: t('audit.by'), placeholder: t('audit.nameOrId') },
+    { kind: 'text', name: 'subject', label: t('audit.subject'), placeholder: t('audit.nameOrId') },
+    {
+      kind: 'choice',
+      name: 'sessions',
+      label: t('audit.sessions'),
+      any: t('audit.sessionsHidden'),
+      options: [['shown', t('audit.sessionsShown')]],
+    },
+  ],
+  columns: [columns.time, columns.by, columns.action, columns.subject, columns.detail],
+  empty: <Empty title={t('audit.noAction')} />,
+  emptyFiltered: <Empty title={t('audit.noMatch')}>{t('audit.noMatchHint')}</Empty>,
+})
+
+/** The actions on one thing. */
+export const activityList = defineList<Action>({
+  ...actionList,
+  name: 'activity',
+  caption: t('audit.activity'),
+  filters: [],
+  columns: [columns.time, columns.by, columns.action, columns.detail],
+})
+
+/** The name of a token or command; the id in the tip. */
+export function Actor({ id, name }: { id: string; name: string | null }) {
+  return <span data-tip={id}>{name ?? id}</span>
+}
+
+/** `key.revoke` in words; an action without any as it is recorded. */
+function wordsFor(action: string): string {
+  const key = `audit.did.${action.replaceAll(/[.-]([a-z])/g, (_, letter: string) => letter.toUpperCase())}`
+  return t.has(key as 'audit.did.keyEdit') ? t(key as 'audit.did.keyEdit') : action
+}
+
+function Subject({ of: { action, subject, subject_name: known, detail } }: { of: Action }) {
+  const name = known ?? (typeof detail['name'] === 'string' ? detail['name'] : subject)
+  const shown = <span data-tip={subject}>{name}</span>
+  if (subject.startsWith('acc_'))
+    return (
+      <Link to="/accounts/$account" params={{ account: subject }}>
+        {shown}
+      </Link>
+    )
+  if (action.startsWith('key.'))
+    return (
+      <Link to="/keys" search={{ key: subject }}>
+        {shown}
+      </Link>
+    )
+  if (action.startsWith('channel.'))
+    return (
+      <Link to="/channels/$channel" params={{ channel: subject }}>
+        {shown}
+      </Link>
+    )
+  return shown
+}
+
+/** What has changed, by field; of a new thing, what is set. Long values open on demand. */
+function Detail({ of }: { of: Action['detail'] }) {
+  const facts = factsOf(of)
+  if (facts.length === 0) return null
+  return (
+    <ul className="plain soft break">
+      {facts.map(([name, text]) => (
+        <li key={name}>
+          {name.replaceAll('_', ' ')}: <Value text={text} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type Fact = readonly [name: string, text: string]
+
+interface EntryChange {
+  readonly kind: string
+  readonly name: string
+  readonly changes: readonly {
+    readonly field: string
+    readonly from?: string
+    readonly to?: string
+  }[]
+}
+
+function factsOf({ before, after, diff, ...detail }: Action['detail']): readonly Fact[] {
+  const rest = Object.entries(detail).filter(([, value]) => value !== null && value !== '')
+  return [
+    ...changedFacts(before, after),
+    ...(Array.isArray(diff) ? (diff as readonly EntryChange[]).map(diffFact) : []),
+    ...rest.map(([name, value]): Fact => [name, textOf(value)]),
+  ]
+}
+
+function changedFacts(before: unknown, after: unknown): readonly Fact[] {
+  if (!isFields(before) || !isFields(after))
+    return after === undefined ? [] : [[t('audit.result'), `${textOf(before)} → ${textOf(after)}`]]
+  return Object.keys(after)
+    .filter((name) => textOf(before[name]) !== textOf(after[name]))
+    .map((name) => [name, `${textOf(before[name])} → ${textOf(after[name])}`])
+}
+
+function diffFact({ kind, name, changes }: EntryChange): Fact {
+  const texts = changes.map(({ field, from, to }) => `${field} ${textOf(from)} → ${textOf(to)}`)
+  return [`${kind} ${name}`, texts.join(', ')]
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return t('audit.nothing')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const shortMax = 120
+
+function Value({ text }: { text: string }): ReactNode {
+  if (text.length <= shortMax) return text
+  return (
+    <details>
+      <summary>{text.slice(0, shortMax)}…</summary>
+      {text}
+    </details>
+  )
+}
