@@ -1,8 +1,7 @@
 /** The text of the catalogue file as its editor reads it: the place of the cursor, entries, two versions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mergeFiles } from '../../console/src/pages/models/merge-file.ts'
-import { lineOfEntry, placeAt } from '../../console/src/pages/models/yaml-place.ts'
+import { lineOfEntry, mergeFiles, placeAt } from '../../console/src/pages/models/catalogue-text.ts'
 
 const file = `revision: one
 vendors:

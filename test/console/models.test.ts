@@ -170,14 +170,17 @@ describe('the pages of models and prices', () => {
       const list = (input: number): string =>
         JSON.stringify({
           'claude-sonnet-5-5': { input_cost_per_token: input, output_cost_per_token: 1e-5 },
+          'claude-opus-5-5': { input_cost_per_token: 9e-6, output_cost_per_token: 4e-5 },
         })
       await choosePriceList(page, list(6e-6))
       await page.getByRole('cell', { name: '$2.00' }).waitFor()
-      await importPrices(console.gateway.context, { text: list(3e-6) })
+      await page.getByLabel('Import claude-opus-5-5').uncheck()
+      const models = ['claude-sonnet-5-5']
+      await importPrices(console.gateway.context, { text: list(3e-6), models })
       await page.getByRole('button', { name: 'Import 1 model' }).click()
       await page.getByText('Another operator has changed the catalogue').waitFor()
+      await page.getByText('$2.00 → becomes $3.00').waitFor()
       assert.deepEqual((await versionsOf('claude-sonnet-5-5')).at(-1), ['in_force', 3])
-      await page.getByRole('button', { name: 'Load again' }).click()
       await page.getByRole('cell', { name: '$3.00' }).waitFor()
       await page.getByRole('button', { name: 'Import 1 model' }).click()
       await page.getByText('Imported the prices of 1 model.').waitFor()
@@ -194,9 +197,10 @@ describe('the pages of models and prices', () => {
       const text = '{"claude-opus-5-5":{"input_cost_per_token":5e-6,"output_cost_per_token":2e-5}}'
       await importPrices(console.gateway.context, { text })
       await dialog.getByRole('button', { name: 'Apply' }).click()
-      await dialog.getByText('has changed since').waitFor()
+      await dialog.getByText('Another operator has changed the catalogue').waitFor()
+      await dialog.getByText('$4.00 → becomes $5.00').waitFor()
       assert.deepEqual((await versionsOf('claude-opus-5-5')).at(-1), ['in_force', 5])
-      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      assert.equal(await dialog.getByLabel('Input').inputValue(), '7')
       await dialog.getByRole('button', { name: 'Show changes' }).click()
       await dialog.getByText('In force at once').waitFor()
       await dialog.getByRole('button', { name: 'Apply' }).click()

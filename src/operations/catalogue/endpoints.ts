@@ -98,6 +98,7 @@ export const catalogueEndpoints = endpoints('catalogue', {
   models: {
     id: 'models.list',
     route: 'GET /models',
+    isExported: true,
     summary: 'List the models, by id.',
     operation: listModels,
   },
@@ -136,6 +137,7 @@ export const catalogueEndpoints = endpoints('catalogue', {
   prices: {
     id: 'prices.list',
     route: 'GET /prices',
+    isExported: true,
     summary: 'List all prices, past, current and future, in USD per million tokens.',
     operation: listPrices,
   },

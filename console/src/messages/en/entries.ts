@@ -43,6 +43,7 @@ export const entries = {
     fromHint: '00:00 UTC',
     removeVersion: 'Remove the version from {day}',
     addVersion: 'Add a later version',
+    fault: 'A number with at most six decimals, such as 3.75.',
     another: 'Add another price',
   },
   diff: {

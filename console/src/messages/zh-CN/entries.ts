@@ -46,6 +46,7 @@ export const entries = {
     fromHint: '00:00 UTC',
     removeVersion: '移除 {day} 起的版本',
     addVersion: '添加以后的版本',
+    fault: '最多六位小数的数字，例如 3.75。',
     another: '添加其他价格',
   },
   diff: {

@@ -219,9 +219,10 @@ interface AmountsProps {
   readonly amounts: readonly Amount[]
   readonly of: Pick<Amount, 'model' | 'from'>
   readonly onChange: (amounts: readonly Amount[]) => void
+  readonly errorOf?: (path: string) => string | undefined
 }
 
-function Amounts({ paths, amounts, of, onChange }: AmountsProps) {
+export function Amounts({ paths, amounts, of, onChange, errorOf }: AmountsProps) {
   const all = [...new Set([...paths, ...amounts.map(({ path }) => path)])]
   const set = (path: string, text: string): void => {
     const others = amounts.filter((one) => one.path !== path)
@@ -229,18 +230,27 @@ function Amounts({ paths, amounts, of, onChange }: AmountsProps) {
   }
   return (
     <Pair>
-      {all.map((path) => (
-        <TextField
-          key={path}
-          label={fieldTitle(path)}
-          {...(isInDollars(path) && { unit: '$', inputMode: 'decimal' })}
-          placeholder={mainClasses.find(({ name }) => name === path)?.fallback ?? ''}
-          value={amounts.find((one) => one.path === path)?.text ?? ''}
-          onChange={(text) => set(path, text.trim())}
-        />
-      ))}
+      {all.map((path) => {
+        const text = amounts.find((one) => one.path === path)?.text ?? ''
+        return (
+          <TextField
+            key={path}
+            label={fieldTitle(path)}
+            {...(isInDollars(path) && { unit: '$', inputMode: 'decimal' })}
+            placeholder={mainClasses.find(({ name }) => name === path)?.fallback ?? ''}
+            value={text}
+            error={(isInDollars(path) ? amountFault(text) : undefined) ?? errorOf?.(path)}
+            onChange={(typed) => set(path, typed.trim())}
+          />
+        )
+      })}
     </Pair>
   )
+}
+
+/** Returns what is wrong with a price, as far as one can say without the gateway. */
+export function amountFault(text: string): string | undefined {
+  return text === '' || /^\d{1,7}(\.\d{1,12})?$/.test(text) ? undefined : t('entries.price.fault')
 }
 
 function isInDollars(path: string): boolean {

@@ -1,23 +1,28 @@
 /**
- * Changes the price of one model, now or from a day on. It sends an import of one model, which leaves
- * tiers, speeds, regions and fees as they are, and shows the differences before it applies them.
+ * Changes the price of one model, now or from a day on, and shows the differences before it applies them.
+ * Versions of other days stay as they are; the form of the model has them all.
  */
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
-import { buttonClass } from '../../ui/button.tsx'
-import { Notice } from '../../ui/card.tsx'
+import { Suspense } from 'react'
+import { t } from '../../messages/t.ts'
+import { Problem } from '../../problem.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
 import { formatDay } from '../../ui/format.ts'
+import { useEdit } from '../../ui/outdated.tsx'
 import { Loading } from '../../ui/states.tsx'
-import { announce } from '../../ui/toast.tsx'
-import { applyImport, planImport, refreshCatalogue, type PlannedImport } from './changes.ts'
-import { FieldChanges } from './field-changes.tsx'
-import { decimalOf, mainClasses } from './price.ts'
-import { hasUnlistedParts, listText } from './price-as-list.ts'
-import { pricesQuery, type PriceVersion } from './queries.ts'
+import { Amounts, amountFault } from '../entries/amount-inputs.tsx'
+import {
+  amountsOf,
+  changesBetween,
+  mainClasses,
+  recordOf,
+  valueOfAmounts,
+  type Amount,
+} from '../entries/amounts.ts'
+import { FieldChanges } from '../entries/changes.tsx'
+import { PatchForm } from '../entries/patch-form.tsx'
+import { entryQuery } from '../entries/requests.ts'
 
 interface ChangePriceProps {
   readonly model: string
@@ -26,153 +31,93 @@ interface ChangePriceProps {
 
 export function ChangePrice({ model, onClose }: ChangePriceProps) {
   return (
-    <Dialog title={`Change the price of ${model}`} isOpen onClose={onClose}>
+    <Dialog title={t('models.price.title', { model })} isOpen onClose={onClose}>
       <Suspense fallback={<Loading rows={5} />}>
-        <Content model={model} onClose={onClose} />
+        <PriceForm model={model} />
       </Suspense>
     </Dialog>
   )
 }
 
-type Price = PriceVersion['price']
+const dayLength = 'yyyy-mm-dd'.length
 
-function Content({ model, onClose }: ChangePriceProps) {
-  const { data: versions } = useSuspenseQuery(pricesQuery)
-  const price =
-    versions.find((version) => version.model === model && version.state === 'in_force')?.price ?? {}
-  if (hasUnlistedParts(price))
-    return (
-      <div className="stack">
-        <p>
-          This model has prices for long prompts or for tools of the vendor. Change them in the
-          catalogue file, where you see them all.
-        </p>
-        <footer className="dialog-foot">
-          <Link
-            to="/models"
-            search={{ tab: 'catalogue', section: 'models', entry: model }}
-            className={buttonClass('primary')}
-            onClick={onClose}
-          >
-            Open the catalogue file
-          </Link>
-        </footer>
-      </div>
-    )
-  return <PriceForm model={model} price={price} onClose={onClose} />
-}
-
-function PriceForm({ model, price, onClose }: ChangePriceProps & { readonly price: Price }) {
+function PriceForm({ model }: { model: string }) {
   const client = useQueryClient()
-  const [amounts, setAmounts] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(mainClasses.map(({ name }) => [name, decimalOf(price, name) ?? ''])),
-  )
-  const [from, setFrom] = useState('')
-  const [planned, setPlanned] = useState<PlannedImport>()
-  if (planned !== undefined)
-    return (
-      <Preview
-        model={model}
-        planned={planned}
-        onBack={() => setPlanned(undefined)}
-        onClose={onClose}
-      />
-    )
-  const shown = mainClasses.filter(({ name }) => name !== 'output' || amounts['output'] !== '')
-  const mistakes = Object.fromEntries(
-    shown.map(({ name }) => [name, mistakeIn(amounts[name] ?? '', name)]),
-  )
+  const query = entryQuery('models', model)
+  const { data: shown } = useSuspenseQuery(query)
+  const edit = useEdit({
+    read: shown,
+    draftOf: ({ entry }) => ({ amounts: inForceOf(entry), from: '' }),
+    readAgain: () => client.fetchQuery(query),
+  })
+  const { draft, setDraft, before, read } = edit
+  const { amounts, from } = draft
+  const stored = amountsOf(read.entry['price'] ?? {}, 'prices')
+  const changed =
+    from === ''
+      ? [...amounts, ...stored.filter((one) => one.from !== '')]
+      : [...stored.filter((one) => one.from !== from), ...amounts.map((one) => ({ ...one, from }))]
+  const hasOutput = before.amounts.some(({ path }) => path === 'output')
+  const isGiven = amounts.some(({ path, text }) => path === 'input' && text !== '')
   return (
-    <Form
-      action="Show changes"
-      isStep
-      isDisabled={Object.values(mistakes).some((mistake) => mistake !== undefined)}
-      onSubmit={() =>
-        planImport(client, { text: listText(model, price, amounts), from, models: [model] })
-      }
-      onDone={setPlanned}
-      onCancel={onClose}
-    >
-      {(errorOf) => (
-        <div className="form-pair">
-          {shown.map(({ name, title, fallback }) => (
-            <TextField
-              key={name}
-              label={title}
-              unit="$"
-              inputMode="decimal"
-              value={amounts[name] ?? ''}
-              placeholder={fallback}
-              error={mistakes[name]}
-              onChange={(value) => setAmounts({ ...amounts, [name]: value.trim() })}
-            />
-          ))}
-          <TextField
-            label="In force from"
-            type="date"
-            hint="00:00 UTC. Empty: now."
-            value={from}
-            onChange={setFrom}
-            error={errorOf('valid_from')}
-          />
-        </div>
-      )}
-    </Form>
-  )
-}
-
-const decimal = /^\d{1,7}(\.\d{1,6})?$/
-
-function mistakeIn(text: string, name: string): string | undefined {
-  if (text === '') return name === 'input' ? 'Give a price.' : undefined
-  return decimal.test(text) ? undefined : 'A number with at most six decimals, such as 3.75.'
-}
-
-function Preview({
-  model,
-  planned,
-  onBack,
-  onClose,
-}: ChangePriceProps & { readonly planned: PlannedImport; readonly onBack: () => void }) {
-  const client = useQueryClient()
-  const { from } = planned.request
-  const [found] = planned.result.models
-  if (found === undefined || found.changes.length === 0)
-    return (
-      <Form action="Change again" onSubmit={() => Promise.resolve()} onDone={onBack}>
-        {() => <Notice>Nothing changes: the model has these prices already.</Notice>}
-      </Form>
-    )
-  return (
-    <Form
-      action="Apply"
-      onSubmit={() => applyImport(planned)}
-      onDone={() => {
-        void refreshCatalogue(client)
-        announce(`The price of ${model} is changed.`)
-        onClose()
-      }}
-      onCancel={onBack}
-    >
-      {() => (
+    <PatchForm
+      patch={{ models: { [model]: { price: valueOfAmounts(changed, 'prices') } } }}
+      revision={read.revision}
+      readAgain={edit.merge}
+      isReady={isGiven && amounts.every(({ text }) => amountFault(text) === undefined)}
+      check={() => refuseThePast(from)}
+      action={t('models.price.apply')}
+      saved={t('models.price.saved', { model })}
+      review={() => (
         <>
           <p>
             {from === ''
-              ? 'In force at once, for requests that begin from then on:'
-              : `In force from ${formatDay(from)}, 00:00 UTC:`}
+              ? t('models.price.atOnce')
+              : t('models.price.fromDay', { day: formatDay(from) })}
           </p>
-          <FieldChanges changes={found.changes} />
-          {found.notes.map((note) => (
-            <Notice key={note} tone="warn">
-              {note}
-            </Notice>
-          ))}
-          <p className="soft">
-            If you keep the catalogue as a file elsewhere, change it there too: the next apply of
-            the old file would bring the old price back.
-          </p>
+          <FieldChanges changes={changesBetween(priceOf(before.amounts), priceOf(amounts))} />
+          <p className="soft">{t('models.price.fileElsewhere')}</p>
         </>
       )}
-    </Form>
+    >
+      {(errorOf) => (
+        <>
+          <Amounts
+            paths={mainClasses
+              .map(({ name }) => name)
+              .filter((name) => name !== 'output' || hasOutput)}
+            amounts={amounts}
+            of={{ model: '', from: '' }}
+            onChange={(next) => setDraft({ ...draft, amounts: next })}
+            errorOf={(path) => errorOf(`models.${model}.price.${path.replaceAll('/', '.')}`)}
+          />
+          <TextField
+            label={t('entries.price.from')}
+            type="date"
+            hint={t('models.price.fromHint')}
+            value={from}
+            error={errorOf('valid_from')}
+            onChange={(day) => setDraft({ ...draft, from: day })}
+          />
+        </>
+      )}
+    </PatchForm>
   )
+}
+
+/** A file names the price in force without a day. */
+function inForceOf(entry: Readonly<Record<string, unknown>>): readonly Amount[] {
+  return amountsOf(entry['price'] ?? {}, 'prices').filter(({ from }) => from === '')
+}
+
+function priceOf(amounts: readonly Amount[]): Readonly<Record<string, unknown>> {
+  const [price] = [valueOfAmounts(amounts, 'prices')].flat()
+  return recordOf(price)
+}
+
+/** The gateway takes a past day for one that is in force at once, which is not what was meant. */
+function refuseThePast(from: string): void {
+  if (from === '' || from > new Date().toISOString().slice(0, dayLength)) return
+  const message = t('models.price.past')
+  throw new Problem(400, { detail: message, errors: [{ field: 'valid_from', message }] })
 }

@@ -1,27 +1,10 @@
 /** The offers of the editor of the catalogue file: keys with their meanings, and their values. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
-import { plainText } from '../entries/entry.ts'
-import { placeAt } from './yaml-place.ts'
+import { plainText, propertiesOf, type Field, type Section } from '../entries/entry.ts'
+import { placeAt } from './catalogue-text.ts'
+import type { CatalogueFieldsAnswer } from './queries.ts'
 
-/** A field of an entry, as `GET /catalogue/fields` declares it. */
-interface CatalogueField {
-  readonly key: string
-  readonly meaning: string
-  readonly kind: string
-  readonly options: readonly string[] | null
-  readonly default_text: string | null
-  readonly is_required: boolean
-}
-
-export interface CatalogueFields {
-  readonly vendors: readonly CatalogueField[]
-  readonly models: readonly CatalogueField[]
-  readonly channels: readonly CatalogueField[]
-  /** JSON Schema of the whole file. */
-  readonly schema: unknown
-}
-
-type Section = Exclude<keyof CatalogueFields, 'schema'>
+type CatalogueFields = Pick<CatalogueFieldsAnswer, Section | 'schema'>
 const sections: readonly Section[] = ['vendors', 'models', 'channels']
 
 export function completionsAt(
@@ -57,12 +40,7 @@ function keyOffer(key: string): Completion {
   return { label: key, apply: `${key}: `, type: 'property' }
 }
 
-function fieldOffer({
-  key,
-  meaning,
-  default_text: fallback,
-  is_required: isRequired,
-}: CatalogueField) {
+function fieldOffer({ key, meaning, default_text: fallback, is_required: isRequired }: Field) {
   return {
     ...keyOffer(key),
     detail: isRequired ? 'required' : '',
@@ -70,7 +48,7 @@ function fieldOffer({
   }
 }
 
-function valuesOf({ kind, options }: CatalogueField, text: string): readonly Completion[] {
+function valuesOf({ kind, options }: Field, text: string): readonly Completion[] {
   const values =
     kind === 'flag'
       ? ['true', 'false']
@@ -92,29 +70,4 @@ function entryNames(text: string, section: Section): readonly string[] {
     .slice(0, end < 0 ? undefined : end)
     .map((line) => /^ {2}([^\s#][^#]*?):(\s|$)/.exec(line)?.[1])
     .filter((name) => name !== undefined)
-}
-
-/** The names below a place in a JSON Schema, of all its alternatives. */
-function propertiesOf(schema: unknown, path: readonly string[]): readonly string[] {
-  const [name, ...rest] = path
-  const found = alternativesOf(schema).flatMap((one) => {
-    const properties = partOf(one, 'properties')
-    if (name === undefined) return Object.keys(properties ?? {})
-    const inner = partOf(properties, name) ?? partOf(one, 'additionalProperties')
-    return inner === undefined ? [] : propertiesOf(inner, rest)
-  })
-  return [...new Set(found)]
-}
-
-function alternativesOf(schema: unknown): readonly unknown[] {
-  const inner = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => {
-    const list = partOf(schema, word)
-    return Array.isArray(list) ? (list as unknown[]).flatMap(alternativesOf) : []
-  })
-  return [schema, ...inner]
-}
-
-function partOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  return new Map<string, unknown>(Object.entries(value)).get(name)
 }

@@ -1,108 +1,123 @@
 /** Imports prices from the community's list: choose the file, see the changes by model, apply a choice. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Problem } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
+import { Problem } from '../../problem.ts'
 import { Button } from '../../ui/button.tsx'
-import { Card, Notice } from '../../ui/card.tsx'
-import { FileField, TextField, type ChosenFile } from '../../ui/field.tsx'
+import { Badge, Card, Notice } from '../../ui/card.tsx'
+import { CheckField, FileField, TextField, type ChosenFile } from '../../ui/field.tsx'
+import { Columns, Pair, Row, Stack } from '../../ui/layout.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
+import { isOutdated } from '../../ui/outdated.tsx'
 import { describeFailure, Empty, Loading } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
-import {
-  applyImport,
-  planImport,
-  refreshCatalogue,
-  type ImportRequest,
-  type PlannedImport,
-} from './changes.ts'
-import { ImportChoice } from './import-choice.tsx'
+import { Time } from '../../ui/values.tsx'
+import { FieldChanges, OthersSince } from '../entries/changes.tsx'
+import { changedByCatalogue } from '../entries/requests.ts'
+import { sendImport, type ImportRequest, type ImportResult } from './queries.ts'
 
 export function ImportPrices() {
-  const mayChange = useMay('owner')
-  if (!mayChange)
-    return (
-      <Card>
-        <Empty title="Only an owner imports prices.">Sign in with an owner’s token.</Empty>
-      </Card>
-    )
-  return <ImportFile />
+  if (useMay('owner')) return <ImportFile />
+  return (
+    <Card>
+      <Empty title={t('models.import.ownersOnly')}>{t('models.import.signIn')}</Empty>
+    </Card>
+  )
 }
 
-interface ImportChange {
-  readonly planned: PlannedImport
-  readonly models: readonly string[]
-}
+const nobodyElse: readonly unknown[] = []
 
-function ImportFile() {
+/** The state of an import from the file to what is written. */
+function useImport() {
   const client = useQueryClient()
   const [file, setFile] = useState<ChosenFile>()
-  const [from, setFrom] = useState('')
-  const planning = useMutation({
-    mutationFn: (asked: ImportRequest) => planImport(client, asked),
-    onMutate: () => applying.reset(),
-  })
-  const planned = planning.data
+  const [leftOut, setLeftOut] = useState<ReadonlySet<string>>(new Set())
+  /** What other operators have changed since the changes were shown. */
+  const [others, setOthers] = useState(nobodyElse)
+  const planning = useMutation({ mutationFn: (asked: ImportRequest) => sendImport(asked) })
   const applying = useMutation({
-    mutationFn: (change: ImportChange) => applyImport(change.planned, change.models),
+    mutationFn: (chosen: Parameters<typeof sendImport>[1] & { readonly asked: ImportRequest }) =>
+      sendImport(chosen.asked, chosen),
+    onError(error, { asked }) {
+      if (!isOutdated(error)) return
+      setOthers(error.changes)
+      planning.mutate(asked)
+    },
     onSuccess(result) {
-      void refreshCatalogue(client)
+      for (const queryKey of changedByCatalogue) void client.invalidateQueries({ queryKey })
       const count = result.models.filter(({ changes }) => changes.length > 0).length
-      announce(`Imported the prices of ${count} ${count === 1 ? 'model' : 'models'}.`)
-      planning.reset()
+      announce(t('models.import.done', { count }))
+      forget()
       setFile(undefined)
     },
   })
+  const forget = (): void => {
+    planning.reset()
+    setLeftOut(new Set())
+    setOthers(nobodyElse)
+  }
+  return { file, setFile, leftOut, setLeftOut, others, planning, applying, forget }
+}
+
+function ImportFile() {
+  const { file, setFile, leftOut, setLeftOut, others, planning, applying, forget } = useImport()
+  const [from, setFrom] = useState('')
+  const { data: planned, variables: asked } = planning
   return (
     <>
-      <Card
-        title="Choose a list"
-        hint="A file in the shape of model_prices_and_context_window.json. It also fills in what models lack of limits. Nothing changes before you apply it."
-      >
-        <div className="stack">
-          <div className="form-pair">
+      <Card title={t('models.import.choose')} hint={t('models.import.chooseHint')}>
+        <Stack>
+          <Pair>
             <FileField
               // A file that was imported is forgotten.
-              key={applying.submittedAt}
-              label="Price list"
+              key={applying.data === undefined ? '' : applying.submittedAt}
+              label={t('models.import.list')}
               accept=".json,application/json"
               onFiles={([chosen]) => {
                 setFile(chosen)
-                planning.reset()
+                forget()
                 applying.reset()
               }}
             />
             <TextField
-              label="In force from"
+              label={t('models.import.from')}
               type="date"
-              hint="00:00 UTC of this day. Leave it empty for now."
+              hint={t('models.import.fromHint')}
               value={from}
               onChange={setFrom}
             />
-          </div>
-          <div>
+          </Pair>
+          <Row>
             <Button
               look={planned === undefined ? 'primary' : 'plain'}
               disabled={file === undefined}
               isBusy={planning.isPending}
               onClick={() => {
-                if (file !== undefined) planning.mutate({ text: file.text, from })
+                if (file !== undefined) planning.mutate({ text: file.text, from, names: {} })
               }}
             >
-              Show changes
+              {t('entries.showChanges')}
             </Button>
-          </div>
-        </div>
+          </Row>
+        </Stack>
       </Card>
+      {others.length > 0 && <OthersSince changes={others} />}
       {planning.isPending && <Loading rows={5} />}
       {planning.error !== null && <ImportFailure error={planning.error} />}
-      {planned !== undefined && (
-        <ImportChoice
-          key={planning.submittedAt}
+      {applying.error !== null && !isOutdated(applying.error) && (
+        <ImportFailure error={applying.error} />
+      )}
+      {planned !== undefined && asked !== undefined && (
+        <Choice
+          asked={asked}
           planned={planned}
+          leftOut={leftOut}
+          onLeaveOut={setLeftOut}
           isBusy={applying.isPending}
-          error={applying.error}
-          onPlan={(more) => planning.mutate({ ...planned.request, ...more })}
-          onApply={(models) => applying.mutate({ planned, models })}
+          onPlan={planning.mutate}
+          onApply={(models) => applying.mutate({ asked, models, revision: planned.revision })}
         />
       )}
     </>
@@ -110,12 +125,12 @@ function ImportFile() {
 }
 
 function ImportFailure({ error }: { error: Error }) {
-  const mistakes = error instanceof Problem ? error.mistakes.filter(isText) : []
+  const mistakes = error instanceof Problem ? error.mistakes.map(String) : []
   if (mistakes.length === 0) return <Notice tone="bad">{describeFailure(error).title}</Notice>
   return (
     <Notice tone="bad">
-      Nothing can be imported, because some prices of the list cannot be taken:
-      <ul className="models-mistakes">
+      {t('models.import.mistakes')}
+      <ul className="marked">
         {mistakes.map((mistake) => (
           <li key={mistake}>{mistake}</li>
         ))}
@@ -124,6 +139,169 @@ function ImportFailure({ error }: { error: Error }) {
   )
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
+interface ChoiceProps {
+  readonly asked: ImportRequest
+  readonly planned: ImportResult
+  readonly leftOut: ReadonlySet<string>
+  readonly onLeaveOut: (models: ReadonlySet<string>) => void
+  readonly isBusy: boolean
+  /** Shows the changes again, with more names. */
+  readonly onPlan: (asked: ImportRequest) => void
+  readonly onApply: (models: readonly string[]) => void
+}
+
+/** The models of an import with their changes. Each can be left out; one that is not listed can be named. */
+function Choice({ asked, planned, leftOut, onLeaveOut, isBusy, onPlan, onApply }: ChoiceProps) {
+  const { models } = planned
+  const changed = models.filter(({ changes }) => changes.length > 0)
+  const same = models.filter(({ changes }) => changes.length === 0)
+  const chosen = changed.filter(({ model }) => !leftOut.has(model)).map(({ model }) => model)
+  const rows = changed.map((one) => ({
+    ...one,
+    isChosen: !leftOut.has(one.model),
+    isDated: asked.from !== '',
+    choose(isChosen: boolean): void {
+      const next = new Set(leftOut).add(one.model)
+      if (isChosen) next.delete(one.model)
+      onLeaveOut(next)
+    },
+  }))
+  return (
+    <>
+      <List
+        of={changeList}
+        list={{ rows }}
+        title={t('models.import.changes')}
+        hint={t('models.import.changing', { count: changed.length, all: models.length })}
+        actions={
+          changed.length > 0 && (
+            <Button
+              look="primary"
+              isBusy={isBusy}
+              disabled={chosen.length === 0}
+              onClick={() => onApply(chosen)}
+            >
+              {t('models.import.action', { count: chosen.length })}
+            </Button>
+          )
+        }
+      />
+      {same.length > 0 && (
+        <p className="soft">
+          {t('models.import.same', { models: same.map(({ model }) => model).join(', ') })}
+        </p>
+      )}
+      {planned.not_listed.length > 0 && (
+        <NotListed
+          models={planned.not_listed}
+          onName={(model, name) => onPlan({ ...asked, names: { ...asked.names, [model]: name } })}
+        />
+      )}
+    </>
+  )
+}
+
+type ChoiceRow = ImportResult['models'][number] & {
+  readonly isChosen: boolean
+  readonly isDated: boolean
+  readonly choose: (isChosen: boolean) => void
+}
+
+const changeList = defineList<ChoiceRow>({
+  name: 'price-import',
+  caption: t('models.import.caption'),
+  rowKey: ({ model }) => model,
+  columns: [
+    {
+      id: 'model',
+      name: t('models.import.model'),
+      place: 'name',
+      cell: ({ model, listed_as: listedAs, vendor_in_list: vendor, isChosen, choose }) => (
+        <Stack isTight>
+          <CheckField
+            label={t('models.import.one', { model })}
+            value={isChosen}
+            onChange={choose}
+          />
+          <Row>
+            {listedAs !== model && (
+              <span className="soft small">{t('models.import.listedAs', { name: listedAs })}</span>
+            )}
+            {vendor !== null && <Badge>{vendor}</Badge>}
+          </Row>
+        </Stack>
+      ),
+    },
+    {
+      id: 'changes',
+      name: t('models.import.changes'),
+      place: 'note',
+      cell: ({ changes }) => <FieldChanges changes={changes} />,
+    },
+    {
+      id: 'from',
+      name: t('models.versions.from'),
+      cell: ({ valid_from: from, isDated }) => {
+        if (from === null) return t('models.versions.beginning')
+        return isDated ? <Time at={from} /> : t('models.import.atOnce')
+      },
+    },
+    { id: 'remarks', name: t('models.import.remarks'), cell: (row) => <Remarks of={row} /> },
+  ],
+  empty: <Empty title={t('models.import.nothing')}>{t('models.import.nothingHint')}</Empty>,
+})
+
+function Remarks({ of: { notes, unpriced } }: { of: ChoiceRow }) {
+  if (notes.length + unpriced.length === 0)
+    return <span className="soft">{t('models.import.none')}</span>
+  return (
+    <ul className="marked">
+      {notes.map((note) => (
+        <li key={note}>{note}</li>
+      ))}
+      {unpriced.map(({ field, value }) => (
+        <li key={field}>
+          {t('models.import.unpriced')} <code className="break">{field}</code> {value}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface NotListedProps {
+  readonly models: readonly string[]
+  readonly onName: (model: string, listedAs: string) => void
+}
+
+function NotListed({ models, onName }: NotListedProps) {
+  const [names, setNames] = useState<Readonly<Record<string, string>>>({})
+  return (
+    <Card title={t('models.import.notListed')} hint={t('models.import.notListedHint')}>
+      <Columns>
+        {models.map((model) => {
+          const name = names[model] ?? ''
+          return (
+            <form
+              key={model}
+              className="row row-end"
+              onSubmit={(event) => {
+                event.preventDefault()
+                onName(model, name.trim())
+              }}
+            >
+              <TextField
+                label={model}
+                placeholder={t('models.import.nameInList')}
+                value={name}
+                onChange={(text) => setNames({ ...names, [model]: text })}
+              />
+              <Button type="submit" disabled={name.trim() === ''}>
+                {t('models.import.lookUp')}
+              </Button>
+            </form>
+          )
+        })}
+      </Columns>
+    </Card>
+  )
 }

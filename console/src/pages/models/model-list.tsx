@@ -1,23 +1,25 @@
 /** The models with the prices in force, and requests, spend and margin of the last 30 days. */
-import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useQueries } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
-import { Badge, Card } from '../../ui/card.tsx'
-import { Menu } from '../../ui/menu.tsx'
-import { SelectField } from '../../ui/field.tsx'
+import { Badge } from '../../ui/card.tsx'
 import { formatCount, formatShare } from '../../ui/format.ts'
-import { SearchField } from '../../ui/search-field.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { ExportButton, sortRows, Table, type Column } from '../../ui/table.tsx'
+import { useListAddress } from '../../ui/list/address.ts'
+import { defineList, type ListColumn } from '../../ui/list/define.ts'
+import { Filters } from '../../ui/list/filters.tsx'
+import { List } from '../../ui/list/list.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { sortRows } from '../../ui/table.tsx'
 import { Count, Missing, Usd } from '../../ui/values.tsx'
+import { decimalOf, otherLines } from '../entries/amounts.ts'
 import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
-import { sortWords } from './address.ts'
 import { ChangePrice } from './change-price.tsx'
-import { ClassPrice } from './class-price.tsx'
-import { decimalOf, otherLines } from './price.ts'
+import { ClassPrice } from './price-list.tsx'
 import {
   figuresQuery,
   modelsQuery,
@@ -31,22 +33,10 @@ interface Row {
   readonly model: Model
   /** In force; absent: the model is not served. */
   readonly price: PriceVersion['price'] | undefined
-  /** The next version, if there is one. */
-  readonly later: PriceVersion | undefined
+  /** There is a later version. */
+  readonly isChanging: boolean
   readonly figures: ModelFigures | undefined
   readonly marginShare: number | undefined
-}
-
-export function ModelList() {
-  const models = useQuery(modelsQuery)
-  const prices = useQuery(pricesQuery)
-  const figures = useQuery(figuresQuery)
-  const failed = [models, prices, figures].find(({ error }) => error !== null)
-  if (failed !== undefined)
-    return <Failure error={failed.error} onRetry={() => void failed.refetch()} />
-  if (models.data === undefined || prices.data === undefined) return <Loading rows={8} />
-  const rows = rowsOf(models.data, prices.data, figures.data ?? [])
-  return <ModelTable rows={rows} />
 }
 
 function rowsOf(
@@ -61,9 +51,9 @@ function rowsOf(
     return {
       model,
       price: own.find(({ state }) => state === 'in_force')?.price,
-      later: own.find(({ state }) => state === 'later'),
+      isChanging: own.some(({ state }) => state === 'later'),
       figures: found,
-      marginShare: found === undefined ? undefined : marginShareOf(found),
+      marginShare: found && marginShareOf(found),
     }
   })
 }
@@ -75,71 +65,69 @@ function marginShareOf(row: ModelFigures): number | undefined {
   return revenue > 0 ? Number(row.known_margin_usd) / revenue : undefined
 }
 
-function ModelTable({ rows }: { rows: readonly Row[] }) {
+const usual = { by: 'spend', order: 'desc' } as const
+
+function valueOf(row: Row, by: string): string | number | null {
+  return columns.find(({ sort }) => sort === by)?.value?.(row) ?? null
+}
+
+export function ModelList() {
   const search = useSearch({ from: '/shell/models' })
-  const navigate = useNavigate({ from: '/models' })
+  const { change, list: address } = useListAddress(search, usual)
   const mayChange = useMay('owner')
   const [changed, setChanged] = useState<string>()
   const [asked, setAsked] = useState<AskedForm>()
-  const { name = '', vendor = '', sort = 'spend', order = 'desc' } = search
-  const vendors = [...new Set(rows.map(({ model }) => model.vendor))].sort()
-  const found = rows.filter(
+  const [models, prices, figures] = useQueries({
+    queries: [modelsQuery, pricesQuery, figuresQuery],
+  })
+  const failed = [models, prices, figures].find(({ error }) => error !== null)
+  const rows = models.data && prices.data && rowsOf(models.data, prices.data, figures.data ?? [])
+  const { name = '', vendor = '' } = search
+  const vendors = [...new Set(models.data?.map((model) => model.vendor))].sort()
+  const found = rows?.filter(
     ({ model }) =>
       model.id.toLowerCase().includes(name.toLowerCase()) &&
       (vendor === '' || model.vendor === vendor),
   )
-  const sorted = sortRows(found, { by: sort, order }, sortValue)
-  const columns = mayChange
-    ? [...listColumns, actionsColumn({ onPrice: setChanged, onEdit: setAsked })]
-    : listColumns
-  const setSearch = (change: Partial<typeof search>): void => {
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
-  }
   return (
     <>
-      <div className="filters">
-        <SearchField label="Model" value={name} onChange={(text) => setSearch({ name: text })} />
-        <SelectField
-          label="Vendor"
-          value={vendor}
-          options={[['', 'All vendors'], ...vendors.map((each) => [each, each] as const)]}
-          onChange={(chosen) => setSearch({ vendor: chosen })}
-        />
-        <ExportButton fileName="models" columns={listColumns} readRows={() => sorted} />
-      </div>
-      <Card
-        title="Models"
-        hint="Prices in force; requests, spend and margin of the last 30 days"
-        isFlush
+      <Filters
+        filters={[
+          { kind: 'text', name: 'name', label: t('models.list.model') },
+          {
+            kind: 'choice',
+            name: 'vendor',
+            label: t('models.list.vendor'),
+            any: t('models.list.allVendors'),
+            options: vendors.map((one) => [one, one] as const),
+          },
+        ]}
+        values={search}
+        onChange={change}
+      />
+      <List
+        of={
+          mayChange
+            ? { ...modelList, columns: [...columns, actions(setChanged, setAsked)] }
+            : modelList
+        }
+        list={{
+          rows: found && sortRows(found, address.sort ?? usual, valueOf),
+          error: failed?.error,
+          retry: () => void failed?.refetch(),
+        }}
+        isFiltered={name !== '' || vendor !== ''}
+        {...address}
+        hint={t('models.list.hint')}
+        csv="/admin/v1/models?format=csv"
         actions={
           mayChange && (
             <Button look="primary" onClick={() => setAsked({ kind: 'new model' })}>
-              <Plus aria-hidden /> New model
+              <Plus aria-hidden /> {t('entries.model.new')}
             </Button>
           )
         }
-      >
-        {sorted.length === 0 ? (
-          <Empty title={rows.length === 0 ? 'There is no model yet.' : 'No model is so named.'}>
-            {rows.length === 0
-              ? 'Make a channel with its models, or write the catalogue file.'
-              : 'Change the filters above.'}
-          </Empty>
-        ) : (
-          <Table
-            caption="Models"
-            columns={columns}
-            rows={sorted}
-            rowKey={({ model }) => model.id}
-            rowTone={toneOf}
-            sort={{ by: sort, order }}
-            onSort={({ by, order: next }) => {
-              const word = sortWords.find((each) => each === by)
-              if (word !== undefined) setSearch({ sort: word, order: next })
-            }}
-          />
-        )}
-      </Card>
+      />
       {changed !== undefined && (
         <ChangePrice model={changed} onClose={() => setChanged(undefined)} />
       )}
@@ -148,124 +136,125 @@ function ModelTable({ rows }: { rows: readonly Row[] }) {
   )
 }
 
-function toneOf({ model, price, figures }: Row): 'bad' | 'warn' | undefined {
-  if (Number(figures?.known_margin_usd ?? 0) < 0) return 'bad'
-  return price === undefined || model.channels.length === 0 ? 'warn' : undefined
-}
-
-function sortValue(
-  { model, price, figures, marginShare }: Row,
-  by: string,
-): string | number | null {
-  switch (by) {
-    case 'input':
-    case 'output':
-      return numberOr(decimalOf(price ?? {}, by))
-    case 'channels':
-      return model.channels.length
-    case 'requests':
-      return figures?.requests ?? 0
-    case 'spend':
-      return Number(figures?.revenue_usd ?? 0)
-    case 'margin':
-      return numberOr(figures?.known_margin_usd)
-    case 'share':
-      return marginShare ?? null
-    default:
-      return model.id
-  }
-}
-
-function numberOr(text: string | undefined): number | null {
-  return text === undefined ? null : Number(text)
-}
-
-const listColumns: readonly Column<Row>[] = [
+const columns: readonly ListColumn<Row>[] = [
   {
-    name: 'Model',
+    id: 'model',
+    name: t('models.list.model'),
     sort: 'model',
+    value: ({ model }) => model.id,
     cell: (row) => <ModelName row={row} />,
-    csv: ({ model }) => model.id,
   },
-  ...(['input', 'output', 'cache_read'] as const).map((name): Column<Row> => {
-    const title = { input: 'Input', output: 'Output', cache_read: 'Cache read' }[name]
-    return {
-      name: title,
-      isNumber: true,
-      ...(name !== 'cache_read' && { sort: name }),
-      cell: ({ price }) => <ClassPrice price={price} name={name} />,
-      csv: ({ price }) => decimalOf(price ?? {}, name) ?? null,
-    }
-  }),
-  {
-    name: 'Cache write',
+  ...(['input', 'output', 'cache_read'] as const).map((name): ListColumn<Row> => ({
+    id: name,
+    name: t(`models.list.${name}`),
     isNumber: true,
+    ...(name !== 'cache_read' && {
+      sort: name,
+      value: ({ price }) => numberOrNull(decimalOf(price, name)),
+    }),
+    cell: ({ price }) => <ClassPrice price={price} name={name} />,
+  })),
+  {
+    id: 'cache_write',
+    name: t('models.list.cacheWrite'),
+    isNumber: true,
+    room: 'wide',
     cell: ({ price }) => <CacheWrite price={price} />,
-    csv: ({ price }) => decimalOf(price ?? {}, 'cache_write_5m') ?? null,
   },
   {
-    name: 'Limits',
+    id: 'limits',
+    name: t('models.list.limits'),
     isNumber: true,
+    room: 'wide',
     cell: ({ model }) => <Limits model={model} />,
-    csv: ({ model }) => model.max_output_tokens,
   },
   {
-    name: 'Channels',
+    id: 'channels',
+    name: t('models.list.channels'),
     sort: 'channels',
     isNumber: true,
-    cell: ({ model }) => <Channels model={model} />,
-    csv: ({ model }) => model.channels.join(' '),
+    value: ({ model }) => model.channels.length,
+    cell: ({ model: { channels } }) => (
+      <span data-tip={channels.join(', ')}>{channels.length}</span>
+    ),
   },
   {
-    name: 'Requests',
+    id: 'requests',
+    name: t('models.list.requests'),
     sort: 'requests',
     isNumber: true,
+    value: ({ figures }) => figures?.requests ?? 0,
     cell: ({ figures }) => <Count value={figures?.requests ?? 0} />,
-    csv: ({ figures }) => figures?.requests ?? 0,
   },
   {
-    name: 'Spend',
+    id: 'spend',
+    name: t('models.list.spend'),
     sort: 'spend',
     isNumber: true,
+    place: 'amount',
+    value: ({ figures }) => Number(figures?.revenue_usd ?? 0),
     cell: ({ figures }) => <Usd value={figures?.revenue_usd ?? '0'} />,
-    csv: ({ figures }) => figures?.revenue_usd ?? '0',
   },
   {
-    name: 'Margin',
+    id: 'margin',
+    name: t('models.list.margin'),
     sort: 'margin',
     isNumber: true,
+    value: ({ figures }) => numberOrNull(figures?.known_margin_usd),
     cell: ({ figures }) => <Usd value={figures?.known_margin_usd ?? '0'} />,
-    csv: ({ figures }) => figures?.known_margin_usd ?? '0',
   },
   {
-    name: 'Margin %',
+    id: 'share',
+    name: t('models.list.share'),
     sort: 'share',
     isNumber: true,
-    cell: ({ marginShare }) => <Share value={marginShare} />,
-    csv: ({ marginShare }) => (marginShare === undefined ? null : marginShare.toFixed(4)),
+    value: ({ marginShare }) => marginShare ?? null,
+    cell: ({ marginShare }) =>
+      marginShare === undefined ? (
+        <Missing why={t('models.list.noRevenue')} />
+      ) : (
+        <span className={marginShare < 0 ? 'bad' : ''}>{formatShare(marginShare)}</span>
+      ),
   },
 ]
 
-interface Actions {
-  readonly onPrice: (model: string) => void
-  readonly onEdit: (asked: AskedForm) => void
+const modelList = defineList<Row>({
+  name: 'models',
+  caption: t('models.list.caption'),
+  rowKey: ({ model }) => model.id,
+  rowTone({ model, price, figures }) {
+    if (Number(figures?.known_margin_usd ?? 0) < 0) return 'bad'
+    return price === undefined || model.channels.length === 0 ? 'warn' : undefined
+  },
+  columns,
+  empty: <Empty title={t('models.list.none')}>{t('models.list.noneHint')}</Empty>,
+  emptyFiltered: <Empty title={t('models.list.noneSo')}>{t('models.list.noneSoHint')}</Empty>,
+})
+
+function numberOrNull(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text)
 }
 
-function actionsColumn({ onPrice, onEdit }: Actions): Column<Row> {
+function actions(
+  onPrice: (model: string) => void,
+  onEdit: (asked: AskedForm) => void,
+): ListColumn<Row> {
   return {
-    name: 'Actions',
-    cell: ({ model }) => (
+    id: 'actions',
+    name: t('models.list.actions'),
+    isNumber: true,
+    cell: ({ model: { id, vendor } }) => (
       <Menu
-        label={`Actions for ${model.id}`}
+        label={t('models.list.actionsFor', { model: id })}
         items={[
-          { text: 'Change price', onSelect: () => onPrice(model.id) },
+          { text: t('models.price.change'), onSelect: () => onPrice(id) },
           {
-            text: 'Edit model',
-            onSelect: () => onEdit({ kind: 'edit', section: 'models', name: model.id }),
+            text: t('models.list.edit'),
+            onSelect: () => onEdit({ kind: 'edit', section: 'models', name: id }),
           },
           {
-            text: `Edit vendor ${model.vendor}`,
-            onSelect: () => onEdit({ kind: 'edit', section: 'vendors', name: model.vendor }),
+            text: t('models.list.editVendor', { vendor }),
+            onSelect: () => onEdit({ kind: 'edit', section: 'vendors', name: vendor }),
           },
         ]}
       />
@@ -273,24 +262,24 @@ function actionsColumn({ onPrice, onEdit }: Actions): Column<Row> {
   }
 }
 
-function ModelName({ row: { model, price, later } }: { row: Row }) {
+function ModelName({ row: { model, price, isChanging } }: { row: Row }) {
   const others = otherLines(price ?? {})
   return (
-    <div className="models-name">
+    <div>
       <Link to="/models" search={{ tab: 'prices', model: model.id }}>
         {model.id}
       </Link>
-      <div className="row models-marks">
+      <div className="row small">
         <span className="soft">{model.vendor}</span>
-        {price === undefined && <Badge tone="warn">No price: not served</Badge>}
-        {model.channels.length === 0 && <Badge tone="warn">No channel: not served</Badge>}
-        {later !== undefined && <Badge tone="accent">New price later</Badge>}
+        {price === undefined && <Badge tone="warn">{t('models.list.noPrice')}</Badge>}
+        {model.channels.length === 0 && <Badge tone="warn">{t('models.list.noChannel')}</Badge>}
+        {isChanging && <Badge tone="accent">{t('models.list.newPriceLater')}</Badge>}
         {others.length > 0 && (
           <span
             className="badge badge-neutral"
             data-tip={others.map(([field, text]) => `${field} ${text}`).join(', ')}
           >
-            More prices
+            {t('models.list.morePrices')}
           </span>
         )}
       </div>
@@ -299,36 +288,32 @@ function ModelName({ row: { model, price, later } }: { row: Row }) {
 }
 
 function CacheWrite({ price }: Pick<Row, 'price'>) {
-  if (decimalOf(price ?? {}, 'cache_write_1h') === undefined)
+  if (decimalOf(price, 'cache_write_1h') === undefined)
     return <ClassPrice price={price} name="cache_write_5m" />
   return (
-    <div>
+    <>
       <div>
-        <ClassPrice price={price} name="cache_write_5m" unit="5 min" />
+        <ClassPrice price={price} name="cache_write_5m" unit={t('models.list.minutes')} />
       </div>
-      <ClassPrice price={price} name="cache_write_1h" unit="1 h" />
-    </div>
+      <ClassPrice price={price} name="cache_write_1h" unit={t('models.list.hour')} />
+    </>
   )
 }
 
 function Limits({ model }: { model: Model }) {
-  const { max_input_tokens: input, max_output_tokens: output, image_tokens: image } = model
-  if (input === null && output === null && image === null) return <Missing why="No limit is set" />
-  return (
-    <div>
-      {input !== null && <div data-tip={`${input} tokens`}>{formatCount(input)} in</div>}
-      {output !== null && <div data-tip={`${output} tokens`}>{formatCount(output)} out</div>}
-      {image !== null && <div data-tip={`${image} tokens`}>{formatCount(image)} per image</div>}
-    </div>
+  const limits = [
+    ['in', model.max_input_tokens],
+    ['out', model.max_output_tokens],
+    ['image', model.image_tokens],
+  ] as const
+  if (limits.every(([, tokens]) => tokens === null))
+    return <Missing why={t('models.list.noLimit')} />
+  return limits.map(
+    ([name, tokens]) =>
+      tokens !== null && (
+        <div key={name} data-tip={t('models.list.tokens', { count: tokens })}>
+          {t('models.list.limit', { of: name, count: formatCount(tokens) })}
+        </div>
+      ),
   )
-}
-
-function Channels({ model: { channels } }: { model: Model }) {
-  if (channels.length === 0) return <>0</>
-  return <span data-tip={channels.join(', ')}>{channels.length}</span>
-}
-
-function Share({ value }: { value: number | undefined }) {
-  if (value === undefined) return <Missing why="No revenue of known cost" />
-  return <span className={value < 0 ? 'bad' : ''}>{formatShare(value)}</span>
 }

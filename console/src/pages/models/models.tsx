@@ -1,5 +1,6 @@
 /** Models with their prices and margins, the versions of prices, imports, and the catalogue as a file. */
 import { useSearch } from '@tanstack/react-router'
+import { t } from '../../messages/t.ts'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import type { Tab } from './address.ts'
@@ -9,26 +10,24 @@ import { ModelList } from './model-list.tsx'
 import { PriceList } from './price-list.tsx'
 import './models.css'
 
-const names: readonly (readonly [Tab, string])[] = [
-  ['models', 'Models'],
-  ['prices', 'Price versions'],
-  ['import', 'Import prices'],
-  ['catalogue', 'Catalogue file'],
-]
-
-const contents: Readonly<Record<Tab, () => React.ReactNode>> = {
-  models: () => <ModelList />,
-  prices: () => <PriceList />,
-  import: () => <ImportPrices />,
-  catalogue: () => <Catalogue />,
+const contents: Readonly<Record<Tab, readonly [string, () => React.ReactNode]>> = {
+  models: [t('models.tabs.models'), () => <ModelList />],
+  prices: [t('models.tabs.prices'), () => <PriceList />],
+  import: [t('models.tabs.import'), () => <ImportPrices />],
+  catalogue: [t('models.tabs.catalogue'), () => <Catalogue />],
 }
+
+const tabs = (['models', 'prices', 'import', 'catalogue'] as const).map(
+  (tab) => [tab, contents[tab][0]] as const,
+)
 
 export function Models() {
   const { tab = 'models' } = useSearch({ from: '/shell/models' })
+  const [, show] = contents[tab]
   return (
-    <Page title="Models and prices" hint="Prices are in USD per million tokens.">
-      <Tabs label="Models and prices" tabs={names} current={tab} />
-      {contents[tab]()}
+    <Page title={t('models.title')} hint={t('models.hint')}>
+      <Tabs label={t('models.title')} tabs={tabs} current={tab} />
+      {show()}
     </Page>
   )
 }

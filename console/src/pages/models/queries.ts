@@ -1,4 +1,4 @@
-/** What the pages of models, prices and the catalogue read. */
+/** What the pages of models, prices and the catalogue read, and the requests that change whole files. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
@@ -66,3 +66,47 @@ export type PriceVersion = ResultOf<typeof pricesQuery>[number]
 export type ModelFigures = ResultOf<typeof figuresQuery>[number]
 export type CatalogueFieldsAnswer = ResultOf<typeof fieldsQuery>
 export type CatalogueFile = ResultOf<typeof catalogueQuery>
+
+/** Applies `text` only if the catalogue is still the one of `base`. */
+export function sendCatalogue(text: string, base: CatalogueFile, isDryRun: boolean) {
+  return bodyOf(
+    api.PUT('/admin/v1/catalogue', {
+      params: {
+        query: { dry_run: isDryRun },
+        header: base.tag === null ? {} : { 'If-Match': base.tag },
+      },
+      body: { text },
+    }),
+  )
+}
+
+export type CatalogueResult = Awaited<ReturnType<typeof sendCatalogue>>
+
+export interface ImportRequest {
+  /** A price list. */
+  readonly text: string
+  /** A UTC day; empty = at once. */
+  readonly from: string
+  /** Model → its name in the list. */
+  readonly names: Readonly<Record<string, string>>
+}
+
+/** With `models` and the revision of what was shown, it imports these; else it shows the changes. */
+export function sendImport(
+  { text, from, names }: ImportRequest,
+  chosen?: { readonly models: readonly string[]; readonly revision: string },
+) {
+  return bodyOf(
+    api.POST('/admin/v1/prices/import', {
+      body: {
+        text,
+        names: { ...names },
+        ...(chosen !== undefined && { models: [...chosen.models], revision: chosen.revision }),
+        ...(from !== '' && { valid_from: from }),
+        dry_run: chosen === undefined,
+      },
+    }),
+  )
+}
+
+export type ImportResult = Awaited<ReturnType<typeof sendImport>>
