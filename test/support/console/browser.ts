@@ -8,13 +8,15 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
 
-const widths = { narrow: 380, middle: 768, wide: 1440 } as const
+const widths = { narrow: 380, middle: 768, laptop: 1024, wide: 1440 } as const
 
 export interface PageOptions {
   /** The only origin that the page may speak to. */
   readonly origin: string
   readonly width?: keyof typeof widths
   readonly theme?: 'light' | 'dark'
+  /** Which the browser prefers; English by default. */
+  readonly language?: 'en-GB' | 'zh-CN'
   /** Of the reader, as the IANA names it; UTC by default. */
   readonly zone?: string
   /** Complaints that the test provokes, such as the 401 of a wrong token. */
@@ -35,7 +37,7 @@ export interface TestBrowser {
   close(): Promise<void>
 }
 
-const heights = { narrow: 800, middle: 1024, wide: 900 }
+const heights = { narrow: 800, middle: 1024, laptop: 768, wide: 900 }
 /** Long enough for a busy machine; what a test waits for usually comes at once. */
 const waitMs = 30_000
 
@@ -55,7 +57,7 @@ export async function startBrowser(): Promise<TestBrowser> {
     const context = await browser.newContext({
       viewport: { width: widths[width], height: heights[width] },
       colorScheme: options.theme ?? 'light',
-      locale: 'en-GB',
+      locale: options.language ?? 'en-GB',
       timezoneId: options.zone ?? 'UTC',
       reducedMotion: 'reduce',
     })
