@@ -82,6 +82,28 @@ describe('a person who meets a failure', () => {
       },
     ))
 
+  test('finds every page of an open console after the gateway behind it was replaced', () =>
+    console.withConsole({ path: '/' }, async (page) => {
+      await page.waitForFunction(`['later', 'plot', 'entry-form', 'code-editor'].every((script) =>
+        performance.getEntriesByType('resource').some(({ name, responseEnd }) =>
+          name.endsWith('/assets/' + script + '.js') && responseEnd > 0))`)
+      // No script of this release is there any more.
+      await page.route('**/assets/**', (route) => route.abort())
+      for (const [section, title] of [
+        ['Accounts', 'Accounts'],
+        ['Requests', 'Requests'],
+        ['Channels', 'Channels'],
+        ['Models and prices', 'Models and prices'],
+        ['Reports', 'Reports'],
+        ['Settings', 'Settings'],
+      ] as const) {
+        await frame(page).getByRole('link', { name: section, exact: true }).click()
+        await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+      }
+      await frame(page).getByRole('link', { name: 'Reports', exact: true }).click()
+      await page.locator('.u-over').waitFor()
+    }))
+
   test('can load again where a part of the page is missing', () =>
     console.withConsole(
       { path: '/', allowed: [/code-editor/, /dynamically imported module/, /error/i] },

@@ -166,3 +166,8 @@ export function formatTimeFully(at: Date): string {
 export function formatDay(utcDay: string): string {
   return day.format(new Date(`${utcDay}T00:00:00Z`))
 }
+
+/** Parts of a moment in UTC, such as the name of its month. */
+export function formatInUtc(ms: number, parts: Intl.DateTimeFormatOptions): string {
+  return new Intl.DateTimeFormat(dates, { ...parts, timeZone: 'UTC' }).format(ms)
+}

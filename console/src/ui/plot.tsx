@@ -6,7 +6,7 @@ import { useEffect, useEffectEvent, useRef, type KeyboardEvent } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { t } from '../messages/t.ts'
-import { formatClock } from './format.ts'
+import { formatClock, formatInUtc } from './format.ts'
 import { useThemeNow } from './theme.ts'
 
 export interface Series {
@@ -238,10 +238,10 @@ const wholeIncrements = Array.from({ length: 15 }, (_, power) => 10 ** power).fl
 ])
 
 function tickText(seconds: number, unit: PlotProps['unit']): string {
-  const at = new Date(seconds * 1000)
-  if (unit === 'moment') return formatClock(at)
-  const parts = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
-  return at.toLocaleDateString(document.documentElement.lang, parts)
+  const ms = seconds * 1000
+  return unit === 'day'
+    ? formatInUtc(ms, { day: 'numeric', month: 'short' })
+    : formatClock(new Date(ms))
 }
 
 function rangeOf(low: number | null, high: number | null): [number, number] {

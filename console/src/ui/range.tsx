@@ -8,7 +8,7 @@ import { useId, useState } from 'react'
 import { t } from '../messages/t.ts'
 import { Button, IconButton } from './button.tsx'
 import { TextField } from './field.tsx'
-import { formatDay, formatTime } from './format.ts'
+import { formatDay, formatInUtc, formatTime } from './format.ts'
 import {
   endText,
   hasRange,
@@ -212,9 +212,6 @@ interface CalendarProps {
 
 function Calendar({ from, to, onChoose }: CalendarProps) {
   const [month, setMonth] = useState(() => (isDay(to) ? to : utcDay(Date.now())).slice(0, 7))
-  const { lang } = document.documentElement
-  const nameOf = (ms: number, parts: Intl.DateTimeFormatOptions): string =>
-    new Intl.DateTimeFormat(lang, { ...parts, timeZone: 'UTC' }).format(ms)
   const firstMs = Date.parse(`${month}-01`)
   const startMs = firstMs - ((new Date(firstMs).getUTCDay() + weekDays - 1) % weekDays) * dayMs
   const move = (by: number): void => {
@@ -227,7 +224,7 @@ function Calendar({ from, to, onChoose }: CalendarProps) {
         <IconButton label={t('time.monthBefore')} onClick={() => move(-1)}>
           <ChevronLeft aria-hidden />
         </IconButton>
-        <span aria-live="polite">{nameOf(firstMs, { month: 'long', year: 'numeric' })}</span>
+        <span aria-live="polite">{formatInUtc(firstMs, { month: 'long', year: 'numeric' })}</span>
         <IconButton label={t('time.monthAfter')} onClick={() => move(1)}>
           <ChevronRight aria-hidden />
         </IconButton>
@@ -235,7 +232,7 @@ function Calendar({ from, to, onChoose }: CalendarProps) {
       <div className="calendar-days">
         {Array.from({ length: weekDays }, (_, index) => (
           <span key={index} aria-hidden>
-            {nameOf(mondayMs + index * dayMs, { weekday: 'narrow' })}
+            {formatInUtc(mondayMs + index * dayMs, { weekday: 'narrow' })}
           </span>
         ))}
         {Array.from({ length: weekDays * weeksShown }, (_, index) => {

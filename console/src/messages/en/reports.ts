@@ -37,6 +37,7 @@ export const reports = {
   new: 'New',
   noShare: 'Without revenue of known cost',
   none: 'None',
+  noChannel: 'No channel',
   ownChecks: 'Gateway’s own checks',
   noRequest: 'No request in this period.',
   noRequestAdvice: 'Choose other days, or fewer filters.',

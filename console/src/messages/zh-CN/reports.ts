@@ -40,6 +40,7 @@ export const reports = {
   new: '新增',
   noShare: '没有成本已知的收入',
   none: '无',
+  noChannel: '无渠道',
   ownChecks: '网关自身的探测',
   noRequest: '此时间段内没有请求。',
   noRequestAdvice: '请选择其他日期，或减少筛选条件。',

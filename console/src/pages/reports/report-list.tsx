@@ -95,7 +95,12 @@ function isSum({ day, account, key, model, channel }: ReportRow): boolean {
 function KeyCell({ row, of: key }: { row: ReportRow; of: Key }) {
   if (key === 'day') return formatDay(row.day ?? '')
   const id = partOf(row, key)
-  if (id === '') return <span className="soft">{t('reports.ownChecks')}</span>
+  if (id === '')
+    return (
+      <span className="soft">
+        {key === 'channel' ? t('reports.noChannel') : t('reports.ownChecks')}
+      </span>
+    )
   if (key === 'account')
     return (
       <Link to="/accounts/$account" params={{ account: id }}>
