@@ -30,10 +30,13 @@ function loadedWith(starts: readonly string[], graph: Graph): ReadonlySet<string
 }
 
 const source = (path: string): string => join(import.meta.dirname, 'src', path)
+const languages = ['en', 'zh-CN']
+const wordsOf = (page: string): readonly string[] =>
+  languages.map((language) => source(`messages/${language}/${page}-words.ts`))
 /** Each begins a script with its own name. */
 const starts = {
-  first: [source('main.tsx'), source('console-app.tsx')],
-  account: [source('account/main.tsx'), source('account/account-app.tsx')],
+  first: [source('main.tsx'), source('console-app.tsx'), ...wordsOf('console')],
+  account: [source('account/main.tsx'), source('account/account-app.tsx'), ...wordsOf('account')],
   pages: [source('pages/later.ts')],
 }
 let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefined
@@ -41,12 +44,10 @@ let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefine
 /**
  * Names the script that a module is in. The console's first screen is `console` with `shared`, which the
  * account page has too and which has nothing of the operators' side. All other pages are `pages`, one
- * script that loads a moment later; `common` is what the account page has of it. Words of both pages are
- * `words`.
+ * script that loads a moment later; `common` is what the account page has of it. A page loads the words of
+ * one language: its own, and `words`, which both pages have.
  */
 function scriptOf(id: string, graph: Graph): string | null {
-  if (languageOf(id) !== undefined)
-    return /[\\/](money|time|ui)\.ts$/.test(id) ? `words-${languageOf(id)}` : null
   parts ??= {
     first: loadedWith(starts.first, graph),
     account: loadedWith(starts.account, graph),
@@ -54,14 +55,16 @@ function scriptOf(id: string, graph: Graph): string | null {
   }
   const { first, account, pages } = parts
   if (Object.values(starts).flat().includes(id)) return null
+  const language = languageOf(id)
+  if (language !== undefined) return first.has(id) && account.has(id) ? `words-${language}` : null
   if (first.has(id)) return account.has(id) ? 'shared' : 'console'
   if (!pages.has(id)) return null
   return account.has(id) ? 'common' : 'pages'
 }
 
-/** The language of a file of words. A page loads one language. */
+/** The language of a file of words. */
 function languageOf(id: string): string | undefined {
-  return /[\\/]messages[\\/](en|zh-CN)[\\/]/.exec(id)?.[1]
+  return languages.find((language) => id.startsWith(source(`messages/${language}/`)))
 }
 
 export default defineConfig({

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { z } from 'zod'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
+import { eventually } from '../support/eventually.ts'
 
 const reportRow = z.record(z.string(), z.unknown())
 type ReportRow = z.output<typeof reportRow>
@@ -199,8 +200,11 @@ describe('a chart', () => {
       ]) {
         await page.goto(`${console.gateway.adminUrl}/console/reports?${search}`)
         await page.locator('.u-over').waitFor()
-        await page.waitForFunction('window.labels.length > 3')
-        const labels = form.parse(await page.evaluate('window.labels'))
+        const labels = await eventually(
+          'the axes are drawn',
+          async () => form.parse(await page.evaluate('window.labels')),
+          (drawn) => drawn.length > 3,
+        )
         for (const side of new Set(labels.map((label) => label.side))) {
           const texts = labels.filter((label) => label.side === side).map(({ text }) => text)
           assert.deepEqual(texts, [...new Set(texts)], search)

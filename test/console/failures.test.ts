@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
+import { eventually } from '../support/eventually.ts'
 import { checkAccessibility, checkFitsWindow } from '../support/console/look.ts'
 
 const missing = [/status of 404/, /There is no (?:account|channel) no-such-/]
@@ -84,9 +85,16 @@ describe('a person who meets a failure', () => {
 
   test('finds every page of an open console after the gateway behind it was replaced', () =>
     console.withConsole({ path: '/' }, async (page) => {
-      await page.waitForFunction(`['later', 'plot', 'entry-form', 'code-editor'].every((script) =>
-        performance.getEntriesByType('resource').some(({ name, responseEnd }) =>
-          name.endsWith('/assets/' + script + '.js') && responseEnd > 0))`)
+      await eventually(
+        'all scripts are here',
+        () =>
+          page.evaluate<string[]>(`performance.getEntriesByType('resource')
+            .filter(({ responseEnd }) => responseEnd > 0).map(({ name }) => name)`),
+        (loaded) =>
+          ['later', 'plot', 'forms', 'code-editor'].every((script) =>
+            loaded.some((address) => address.endsWith(`/assets/${script}.js`)),
+          ),
+      )
       // No script of this release is there any more.
       await page.route('**/assets/**', (route) => route.abort())
       for (const [section, title] of [

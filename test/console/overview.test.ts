@@ -64,6 +64,8 @@ describe('the overview', () => {
         hour: '2-digit',
         minute: '2-digit',
       })
+    // So that today has input, also soon after midnight.
+    await ask(console)
     await console.withConsole({ path: '/', zone }, async (page) => {
       await titleOf(page, 'Overview')
       const { today, yesterday_so_far: earlier } = await overviewOf(console.gateway)
