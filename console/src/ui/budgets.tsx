@@ -1,5 +1,6 @@
 /** The budgets of a key that are set: how much of each is used. */
 import type { ReactNode } from 'react'
+import { t } from '../messages/t.ts'
 import { formatUsd, formatUsdExact } from './format.ts'
 import './budgets.css'
 
@@ -39,9 +40,16 @@ function Budget({ period, used, limit }: { period: string; used: string; limit: 
   const share = Math.min(Math.max(Number(used) / Number(limit), 0), 1)
   const look = share >= 1 ? 'budget-spent' : share >= nearlyAll ? 'budget-near' : ''
   return (
-    <li data-tip={`${formatUsdExact(used)} of ${formatUsdExact(limit)}, ${period}`}>
+    <li
+      data-tip={t('ui.budgetTip', {
+        used: formatUsdExact(used),
+        limit: formatUsdExact(limit),
+        period,
+      })}
+    >
       <span>
-        {formatUsd(used)} <span className="soft">of {formatUsd(limit)}</span>
+        {formatUsd(used)}{' '}
+        <span className="soft">{t('ui.ofLimit', { limit: formatUsd(limit) })}</span>
       </span>
       <span className="soft">{period}</span>
       <span className="budget-track">

@@ -3,6 +3,7 @@ import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { X } from 'lucide-react'
 import { useContext, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { t } from '../messages/t.ts'
 import { Button, IconButton } from './button.tsx'
 import { Notice } from './card.tsx'
 import { describeFailure } from './states.tsx'
@@ -65,7 +66,7 @@ function OpenDialog({
           <header className="dialog-head">
             <Base.Title className="dialog-title">{title}</Base.Title>
             {!isHeld && (
-              <Base.Close render={<IconButton label="Close" />}>
+              <Base.Close render={<IconButton label={t('ui.close')} />}>
                 <X aria-hidden />
               </Base.Close>
             )}
@@ -113,11 +114,6 @@ function firstFocus(popup: HTMLElement | null): HTMLElement | null {
   return popup?.querySelector<HTMLElement>('input, textarea, [role=combobox]') ?? popup
 }
 
-const lossTexts: Readonly<Record<Loss, readonly [title: string, text: string]>> = {
-  typed: ['Discard what you have typed?', 'It is not saved.'],
-  secret: ['Leave without the secret?', 'It is not shown again: copy or download it first.'],
-}
-
 interface DiscardProps {
   readonly loss: Loss
   readonly isOpen: boolean
@@ -127,16 +123,15 @@ interface DiscardProps {
 
 /** Asks before what was typed, or a secret, is dropped. */
 export function Discard({ loss, ...props }: DiscardProps) {
-  const [title, text] = lossTexts[loss]
   return (
     <Confirm
-      title={title}
-      action="Discard"
-      cancel={loss === 'typed' ? 'Keep editing' : 'Stay'}
+      title={t(`ui.loss.${loss}`)}
+      action={t('ui.loss.discard')}
+      cancel={t(`ui.loss.${loss}Cancel`)}
       isBusy={false}
       {...props}
     >
-      {text}
+      {t(`ui.loss.${loss}Text`)}
     </Confirm>
   )
 }
@@ -161,7 +156,16 @@ export function Confirm({ isOpen, ...props }: ConfirmProps) {
 }
 
 function OpenConfirm(props: Omit<ConfirmProps, 'isOpen'>) {
-  const { title, children, action, cancel = 'Cancel', isBusy, error, onConfirm, onClose } = props
+  const {
+    title,
+    children,
+    action,
+    cancel = t('ui.cancel'),
+    isBusy,
+    error,
+    onConfirm,
+    onClose,
+  } = props
   const findFocusBefore = useFocusBefore()
   return (
     <AlertDialog.Root open onOpenChange={(open) => !open && onClose()}>

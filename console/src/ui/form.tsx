@@ -5,6 +5,7 @@
  */
 import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
 import { useContext, useEffect, useState, type FormEvent, type ReactNode } from 'react'
+import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import { Notice } from './card.tsx'
@@ -46,7 +47,7 @@ interface FormProps<Result> {
 }
 
 export function Form<Result>(props: FormProps<Result>) {
-  const { action, onSubmit, cancel = 'Cancel', children } = props
+  const { action, onSubmit, cancel = t('ui.cancel'), children } = props
   const { isDisabled = false, isStep = false, toast, refresh = [] } = props
   const client = useQueryClient()
   const dialog = useContext(DialogContext)

@@ -1,6 +1,6 @@
 /**
- * Numbers, amounts and times as text, in the language of the page. Amounts stay decimal text: no binary number
- * holds them.
+ * Numbers, amounts and times as text, in the language of the page. Amounts stay decimal text: no binary
+ * number holds them.
  */
 import { language } from '../messages/language.ts'
 import { t } from '../messages/t.ts'

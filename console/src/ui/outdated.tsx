@@ -3,6 +3,7 @@
  * the form then has the other's change beside what was typed, and saving again saves both.
  */
 import { useState } from 'react'
+import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import { Notice } from './card.tsx'
@@ -77,16 +78,17 @@ export function OthersChanges<Draft extends object>({ edit, labels }: OthersChan
   if (others === undefined) return null
   return (
     <Notice tone="warn">
-      Another operator has changed this meanwhile. What you have typed is kept; look at both, then
-      save again.
+      {t('ui.others.changed')}
       <ul className="marked">
         {others.map(({ field, theirs, mine }) => (
           <li key={field}>
             {labels[field] ?? field}: <strong className="break">{textOf(theirs)}</strong>
             {mine !== undefined && (
               <>
-                ; you have typed <strong className="break">{textOf(mine)}</strong>{' '}
-                <Button onClick={() => setDraft({ ...draft, [field]: theirs })}>Use theirs</Button>
+                {t('ui.others.typed')} <strong className="break">{textOf(mine)}</strong>{' '}
+                <Button onClick={() => setDraft({ ...draft, [field]: theirs })}>
+                  {t('ui.others.use')}
+                </Button>
               </>
             )}
           </li>

@@ -4,6 +4,7 @@
  */
 import { ArrowDown, ArrowUp, Download } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { t } from '../messages/t.ts'
 import { Button } from './button.tsx'
 import { csvText, saveFile, type CsvCell } from './csv.ts'
 import './table.css'
@@ -151,7 +152,7 @@ export function ExportButton<Row>({ fileName, columns, readRows }: ExportProps<R
   }
   return (
     <Button onClick={() => void save()}>
-      <Download aria-hidden /> Export CSV
+      <Download aria-hidden /> {t('list.exportCsv')}
     </Button>
   )
 }
@@ -167,13 +168,10 @@ interface MoreProps {
 export function More({ hasMore, isBusy, onMore, count }: MoreProps) {
   return (
     <div className="table-foot">
-      <span className="soft">
-        {count} {count === 1 ? 'row' : 'rows'}
-        {hasMore ? ' shown' : ''}
-      </span>
+      <span className="soft">{t(hasMore ? 'list.shown' : 'list.rows', { count })}</span>
       {hasMore && (
         <Button isBusy={isBusy} onClick={onMore}>
-          Show more
+          {t('list.showMore')}
         </Button>
       )}
     </div>

@@ -37,7 +37,8 @@ const otherTexts: readonly (readonly [RegExp, why: string])[] = [
   [/^Ctrl K$/, 'keys'],
   [/^(?:cr|ro|ad|ex)_…?/, 'how a key or an id begins'],
   [/^(?:Turnpike|turnpike)\b/, 'the name of the product'],
-  [/^(?:Authorization|Bearer|Content-Type)\b/, 'a header'],
+  [/^(?:Authorization|Bearer|Content-Type|Idempotency-Key|If-Match)$/, 'a header'],
+  [/^account\.edit$/, 'an action of the API'],
   [/^(?:SHA-256|AbortError)$/, 'a name of the browser'],
   [/^(?:Claude Code|Codex|OpenCode|Qwen Code|Python|Node|TypeScript|curl)\b/, 'a product'],
 ]
@@ -73,11 +74,21 @@ export function findLooseWords(path: string, source: string): readonly LooseWord
     if (isSkipped(node)) return
     const isReadInside = marksRead(node) ?? (isRead && passesRead(node))
     for (const [name, child] of Object.entries(node))
-      if (!(name === 'test' && node.type === 'ConditionalExpression')) visit(child, isReadInside)
-      else visit(child, false)
+      if (!isForProgram(node, name)) visit(child, isReadInside && !isCondition(node, name))
   }
   visit(program, false)
   return found
+}
+
+/** A name, as in `{ name: value }`, or the key of a message, as in `t('key', …)` and `t.rich('key', …)`. */
+function isForProgram({ type, computed, callee }: Node, field: string): boolean {
+  if (type === 'Property') return field === 'key' && computed !== true
+  if (type !== 'CallExpression' || field !== 'arguments' || !isNode(callee)) return false
+  return nameOf(callee) === 't' || nameOf(callee['object']) === 't'
+}
+
+function isCondition({ type }: Node, field: string): boolean {
+  return type === 'ConditionalExpression' && field === 'test'
 }
 
 function textOf(node: Node): string | undefined {
@@ -101,6 +112,8 @@ function isSkipped(node: Node): boolean {
     return type !== 'TSNonNullExpression'
   if (type === 'ImportDeclaration' || type === 'ExportAllDeclaration') return true
   if (type === 'JSXAttribute' && nameOf(node['name']) === 'className') return true
+  // Names of modules and keys of messages.
+  if (type === 'CallExpression' && nameOf(node['callee']) === 'later') return true
   return type === 'NewExpression' && nameOf(node['callee']) === 'Error'
 }
 

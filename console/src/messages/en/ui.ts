@@ -4,6 +4,25 @@ export const ui = {
   preferences: 'Theme and language',
   dismiss: 'Dismiss',
   themes: { system: 'Theme of the system', light: 'Light theme', dark: 'Dark theme' },
+  close: 'Close',
+  cancel: 'Cancel',
+  loss: {
+    typed: 'Discard what you have typed?',
+    typedText: 'It is not saved.',
+    typedCancel: 'Keep editing',
+    secret: 'Leave without the secret?',
+    secretText: 'It is not shown again: copy or download it first.',
+    secretCancel: 'Stay',
+    discard: 'Discard',
+  },
+  others: {
+    changed:
+      'Another operator has changed this meanwhile. What you have typed is kept; look at both, then save again.',
+    typed: '; you have typed',
+    use: 'Use theirs',
+  },
+  ofLimit: 'of {limit}',
+  budgetTip: '{used} of {limit}, {period}',
   units: {
     ms: '{value} ms',
     s: '{value} s',
