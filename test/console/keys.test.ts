@@ -119,7 +119,7 @@ describe('the list of keys', () => {
       await page.getByRole('checkbox', { name: 'Select bulk-1' }).check()
       await page.getByText('1 selected').waitFor()
       await page.getByRole('button', { name: 'Select none' }).click()
-      await page.getByRole('button', { name: 'Select all' }).click()
+      await page.getByRole('checkbox', { name: 'Select all' }).check()
       await page.getByRole('button', { name: 'Revoke selected' }).click()
       await question(page).getByText('Revoke 2 keys?').waitFor()
       assert.equal(await question(page).getByRole('listitem').count(), 2)

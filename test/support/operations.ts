@@ -20,6 +20,7 @@ import * as versions from '../../src/operations/prices/versions.ts'
 import * as reconcile from '../../src/operations/reconcile/reconcile.ts'
 import * as refunds from '../../src/operations/requests/refunds.ts'
 import type { RunCheck } from '../../src/operations/channels/run-check.ts'
+import * as histogram from '../../src/operations/requests/histogram.ts'
 import * as requests from '../../src/operations/requests/requests.ts'
 import * as searches from '../../src/operations/search/search.ts'
 import * as figures from '../../src/operations/reports/statement-figures.ts'
@@ -84,6 +85,7 @@ export const adoptAdminToken = orThrow(firstAdminToken.adoptAdminToken)
 export const importPrices = orThrow(prices.importPrices)
 export const listPrices = itemsOf(versions.listPrices)
 export const reconcileChannel = orThrow(reconcile.reconcileChannel)
+export const countRequests = orThrow(histogram.countRequests)
 export const listRequests = orThrow(requests.listRequests)
 export const showRequest = orThrow(requests.showRequest)
 export const writeStatement = orThrow(statement.writeStatement)

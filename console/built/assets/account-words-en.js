@@ -1,1 +1,1 @@
-import{list as e}from"./list.js";import{money as t,time as n,ui as r}from"./words-en.js";var i={account:{},list:e,money:t,time:n,ui:r};export{i as words};
+import{figures as e,list as t}from"./figures.js";import{money as n,time as r,ui as i}from"./words-en.js";var a={account:{},list:t,figures:e,money:n,time:r,ui:i};export{a as words};

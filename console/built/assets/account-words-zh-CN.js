@@ -1,1 +1,1 @@
-import{list as e}from"./list2.js";import{money as t,time as n,ui as r}from"./words-zh-CN.js";var i={account:{},list:e,money:t,time:n,ui:r};export{i as words};
+import{figures as e,list as t}from"./figures2.js";import{money as n,time as r,ui as i}from"./words-zh-CN.js";var a={account:{},list:t,figures:e,money:n,time:r,ui:i};export{a as words};

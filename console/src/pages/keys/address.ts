@@ -6,7 +6,6 @@ export const kinds = ['client', 'reader', 'admin'] as const
 export const states = ['active', 'expired', 'revoked'] as const
 
 export const readSearch = addressOf({
-  ...listFields(['created', 'last_used', 'spend']),
   /** How a secret begins; else a part of a name. */
   q: text,
   /** Id of one key, which is shown alone. */
@@ -15,6 +14,7 @@ export const readSearch = addressOf({
   account: text,
   kind: oneOf(kinds),
   state: oneOf(states),
+  ...listFields(['created', 'last_used', 'spend']),
 })
 
 export type ListSearch = AddressOf<typeof readSearch>

@@ -196,7 +196,11 @@ function Way({ line: { channel, attempt_count: count } }: { line: RequestLine })
           {channel}
         </Link>
       )}{' '}
-      {count > 1 && <Badge tone="accent">{t('requests.attemptCount', { count })}</Badge>}
+      {count > 1 && (
+        <Badge tone="accent">
+          <span data-tip={t('requests.attemptCount', { count })}>{count}×</span>
+        </Badge>
+      )}
     </>
   )
 }

@@ -44,7 +44,7 @@ interface SheetHeadProps {
 /** The first part of each sheet. */
 export function SheetHead({ title, hint, actions }: SheetHeadProps) {
   return (
-    <header className="sheet-head">
+    <div className="sheet-head">
       <div className="sheet-title">
         <Base.Title className="dialog-title">{title}</Base.Title>
         {hint !== undefined && <p className="soft">{hint}</p>}
@@ -55,7 +55,7 @@ export function SheetHead({ title, hint, actions }: SheetHeadProps) {
           <X aria-hidden />
         </Base.Close>
       </div>
-    </header>
+    </div>
   )
 }
 
