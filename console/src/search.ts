@@ -70,10 +70,8 @@ export function compact<Fields extends object>(
 export function withoutOthers<Page extends object>(
   read: (search: Record<string, unknown>) => Page,
 ): (search: Record<string, unknown>) => Page {
-  return (search) => {
-    const page = read(search)
-    const others = Object.keys(search).filter((name) => !(name in page))
-    // Its own order first: the same page has the same address.
-    return { ...page, ...Object.fromEntries(others.map((name) => [name, undefined])) }
-  }
+  return (search) => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...read(search),
+  })
 }
