@@ -11,6 +11,13 @@ interface ProblemDetails {
   readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined
 }
 
+/** In the language of the page where its code is known there, else as the gateway says it. */
+function textOf(status: number, { code = '', detail }: ProblemDetails): string {
+  if (detail === undefined) return t('ui.state.answered', { status: String(status) })
+  const key = `problems.${code}` as 'problems.gateway.internal'
+  return t.has(key) ? t(key, { detail }) : detail
+}
+
 /** A refusal of an API, or a request that found no gateway (`status` 0). */
 export class Problem extends Error {
   readonly status: number
@@ -24,7 +31,7 @@ export class Problem extends Error {
   readonly changes: readonly unknown[]
 
   constructor(status: number, details: ProblemDetails) {
-    super(details.detail ?? t('ui.state.answered', { status: String(status) }))
+    super(textOf(status, details))
     this.status = status
     this.code = details.code ?? 'unknown'
     this.requestId = details.request_id

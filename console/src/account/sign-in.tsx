@@ -66,5 +66,5 @@ export function SignIn() {
 function explain(error: unknown): unknown {
   if (!(error instanceof Problem) || error.status !== 401) return error
   const detail = 'This token is not valid: it is mistyped, revoked or expired. Ask for a new one.'
-  return new Problem(401, { detail, code: error.code })
+  return new Problem(401, { detail })
 }

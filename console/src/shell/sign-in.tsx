@@ -107,7 +107,7 @@ async function signInByToken(token: string): Promise<void> {
     await signIn({ token })
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 401) throw error
-    throw new Problem(401, { detail: t('shell.signIn.invalid'), code: error.code })
+    throw new Problem(401, { detail: t('shell.signIn.invalid') })
   }
 }
 

@@ -5,8 +5,10 @@ import { figures } from './figures.ts'
 import { money } from './money.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
+import { problems } from './problems.ts'
 
 export const words = {
+  problems,
   account,
   list,
   figures,
