@@ -15,7 +15,7 @@ export const models = {
     allVendors: 'All vendors',
     input: 'Input',
     output: 'Output',
-    cache_read: 'Cache read',
+    cacheRead: 'Cache read',
     cacheWrite: 'Cache write',
     limits: 'Limits',
     channels: 'Channels',

@@ -13,7 +13,7 @@ export const models = {
     allVendors: '全部供应商',
     input: '输入',
     output: '输出',
-    cache_read: '缓存读取',
+    cacheRead: '缓存读取',
     cacheWrite: '缓存写入',
     limits: '限制',
     channels: '渠道',

@@ -77,7 +77,6 @@ function CreditForm({ account, onClose }: Omit<CreditProps, 'isOpen'>) {
       }
       refresh={[['accounts'], ['statements']]}
       onDone={(booked) => booked && onClose()}
-      onCancel={onClose}
     >
       {({ draft, field }) => (
         <>

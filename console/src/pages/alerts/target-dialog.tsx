@@ -63,7 +63,6 @@ function NewTarget(props: { onClose: () => void; onSecret: (secret: string) => v
     <Form
       action="Create target"
       onSubmit={create}
-      onCancel={props.onClose}
       onDone={({ target, secret }) => {
         void client.invalidateQueries({ queryKey: ['alerts'] })
         announce(`${target.name} is created.`)

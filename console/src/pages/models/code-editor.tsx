@@ -211,43 +211,40 @@ const colours = HighlightStyle.define([
   { tag: tags.invalid, color: 'var(--bad)' },
 ])
 
+const textFont = '400 13px/1.45 var(--font)'
 const field = {
   padding: '4px 8px',
   border: '1px solid var(--line-strong)',
   borderRadius: '6px',
-  backgroundColor: 'var(--surface)',
-  backgroundImage: 'none',
+  background: 'var(--surface)',
   color: 'var(--text)',
-  font: '400 13px/1.4 var(--font)',
+  font: textFont,
+}
+const sunken = { backgroundColor: 'var(--surface-sunken)', color: 'var(--text-soft)' }
+const accented = { backgroundColor: 'var(--accent-soft)' }
+const raised = {
+  border: '1px solid var(--line)',
+  borderRadius: '8px',
+  backgroundColor: 'var(--surface-raised)',
+  color: 'var(--text)',
+  boxShadow: 'var(--shadow-raised)',
+  maxWidth: 'min(420px, 90vw)',
 }
 
 /** By the names of tokens.css, which reach into the shadow root. */
 const look = EditorView.theme({
-  '&': {
-    height: '100%',
-    backgroundColor: 'var(--surface)',
-    color: 'var(--text)',
-    fontSize: '12.5px',
-  },
+  '&': { height: '100%', color: 'var(--text)', fontSize: '12.5px' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--font-code)', lineHeight: '1.6' },
   '.cm-content': { padding: '12px 0 28px', caretColor: 'var(--text)' },
   '.cm-line': { padding: '0 14px 0 8px' },
-  '.cm-gutters': {
-    borderRight: '1px solid var(--line)',
-    backgroundColor: 'var(--surface-sunken)',
-    color: 'var(--text-soft)',
-  },
+  '.cm-gutters': { ...sunken, borderRight: '1px solid var(--line)' },
   '.cm-gutterElement span': { cursor: 'pointer' },
-  '.cm-foldPlaceholder': {
-    border: '1px solid var(--line-strong)',
-    backgroundColor: 'var(--surface-sunken)',
-    color: 'var(--text-soft)',
-  },
-  '.cm-selectionMatch': { backgroundColor: 'var(--accent-soft)' },
+  '.cm-foldPlaceholder': { ...sunken, border: '1px solid var(--line-strong)' },
+  '.cm-selectionMatch': accented,
   '.cm-searchMatch': { backgroundColor: 'var(--warn-soft)', outline: '1px solid var(--warn)' },
-  '.cm-searchMatch-selected': { backgroundColor: 'var(--accent-soft)' },
-  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--accent-soft)' },
+  '.cm-searchMatch-selected': accented,
+  '&.cm-focused .cm-matchingBracket': accented,
   '&.cm-focused .cm-nonmatchingBracket': { backgroundColor: 'var(--bad-soft)' },
   // In place of pictures in the sheets, which the page does not allow.
   '.cm-lintRange-error': {
@@ -256,36 +253,21 @@ const look = EditorView.theme({
     textUnderlineOffset: '3px',
   },
   '.cm-lintPoint::after': { borderBottomColor: 'var(--bad) !important' },
-  '.cm-panels': {
-    backgroundColor: 'var(--surface-sunken)',
-    color: 'var(--text)',
-    fontFamily: 'var(--font)',
-  },
+  '.cm-panels': { ...sunken, color: 'var(--text)', fontFamily: 'var(--font)' },
   '.cm-panels-top': { borderBottom: '1px solid var(--line)' },
   '.cm-panel.cm-search': { padding: '8px 34px 8px 12px' },
   '.cm-panel.cm-search .cm-textfield': { ...field, maxWidth: '100%' },
   '.cm-panel.cm-search label': { fontSize: '13px' },
-  '.cm-panel.cm-search button[name=close]': {
-    top: '6px',
-    right: '10px',
-    color: 'var(--text-soft)',
-  },
-  '.cm-button': { ...field, cursor: 'pointer' },
-  '.cm-tooltip': {
-    border: '1px solid var(--line)',
-    borderRadius: '8px',
-    backgroundColor: 'var(--surface-raised)',
-    color: 'var(--text)',
-    boxShadow: 'var(--shadow-raised)',
-    maxWidth: 'min(420px, 90vw)',
-  },
+  '.cm-panel.cm-search button[name=close]': { top: '6px', right: '10px', color: 'inherit' },
+  '.cm-button': { ...field, backgroundImage: 'none', cursor: 'pointer' },
+  '.cm-tooltip': raised,
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { font: '400 12.5px/1.5 var(--font-code)' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
     backgroundColor: 'var(--accent)',
     color: 'var(--on-accent)',
   },
   '.cm-completionDetail': { color: 'inherit', fontStyle: 'normal', opacity: '0.75' },
-  '.cm-completionInfo': { padding: '8px 12px', font: '400 13px/1.45 var(--font)' },
-  '.cm-diagnostic': { borderLeftColor: 'var(--bad)', font: '400 13px/1.45 var(--font)' },
-  '.cm-panel.cm-panel-lint ul [aria-selected]': { backgroundColor: 'var(--accent-soft)' },
+  '.cm-completionInfo': { padding: '8px 12px', font: textFont },
+  '.cm-diagnostic': { borderLeftColor: 'var(--bad)', font: textFont },
+  '.cm-panel.cm-panel-lint ul [aria-selected]': accented,
 })

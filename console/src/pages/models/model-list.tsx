@@ -136,24 +136,40 @@ export function ModelList() {
   )
 }
 
+type Word = 'input' | 'output' | 'channels' | 'requests' | 'spend' | 'margin' | 'share'
+
+/** A column of numbers that sorts by its own name. */
+function numbers(
+  id: Word,
+  { value, cell }: Required<Pick<ListColumn<Row>, 'value' | 'cell'>>,
+): ListColumn<Row> {
+  return { id, name: t(`models.list.${id}`), sort: id, isNumber: true, value, cell }
+}
+
+function ofClass(name: 'input' | 'output'): ListColumn<Row> {
+  return numbers(name, {
+    value: ({ price }) => numberOrNull(decimalOf(price, name)),
+    cell: ({ price }) => <ClassPrice price={price} name={name} />,
+  })
+}
+
 const columns: readonly ListColumn<Row>[] = [
   {
     id: 'model',
     name: t('models.list.model'),
     sort: 'model',
+    place: 'name',
     value: ({ model }) => model.id,
     cell: (row) => <ModelName row={row} />,
   },
-  ...(['input', 'output', 'cache_read'] as const).map((name): ListColumn<Row> => ({
-    id: name,
-    name: t(`models.list.${name}`),
+  ofClass('input'),
+  ofClass('output'),
+  {
+    id: 'cache_read',
+    name: t('models.list.cacheRead'),
     isNumber: true,
-    ...(name !== 'cache_read' && {
-      sort: name,
-      value: ({ price }) => numberOrNull(decimalOf(price, name)),
-    }),
-    cell: ({ price }) => <ClassPrice price={price} name={name} />,
-  })),
+    cell: ({ price }) => <ClassPrice price={price} name="cache_read" />,
+  },
   {
     id: 'cache_write',
     name: t('models.list.cacheWrite'),
@@ -168,53 +184,38 @@ const columns: readonly ListColumn<Row>[] = [
     room: 'wide',
     cell: ({ model }) => <Limits model={model} />,
   },
-  {
-    id: 'channels',
-    name: t('models.list.channels'),
-    sort: 'channels',
-    isNumber: true,
+  numbers('channels', {
     value: ({ model }) => model.channels.length,
     cell: ({ model: { channels } }) => (
       <span data-tip={channels.join(', ')}>{channels.length}</span>
     ),
-  },
-  {
-    id: 'requests',
-    name: t('models.list.requests'),
-    sort: 'requests',
-    isNumber: true,
+  }),
+  numbers('requests', {
     value: ({ figures }) => figures?.requests ?? 0,
     cell: ({ figures }) => <Count value={figures?.requests ?? 0} />,
-  },
+  }),
   {
-    id: 'spend',
-    name: t('models.list.spend'),
-    sort: 'spend',
-    isNumber: true,
+    ...numbers('spend', {
+      value: ({ figures }) => Number(figures?.revenue_usd ?? 0),
+      cell: ({ figures }) => <Usd value={figures?.revenue_usd ?? '0'} />,
+    }),
     place: 'amount',
-    value: ({ figures }) => Number(figures?.revenue_usd ?? 0),
-    cell: ({ figures }) => <Usd value={figures?.revenue_usd ?? '0'} />,
   },
-  {
-    id: 'margin',
-    name: t('models.list.margin'),
-    sort: 'margin',
-    isNumber: true,
+  numbers('margin', {
     value: ({ figures }) => numberOrNull(figures?.known_margin_usd),
     cell: ({ figures }) => <Usd value={figures?.known_margin_usd ?? '0'} />,
-  },
+  }),
   {
-    id: 'share',
-    name: t('models.list.share'),
-    sort: 'share',
-    isNumber: true,
-    value: ({ marginShare }) => marginShare ?? null,
-    cell: ({ marginShare }) =>
-      marginShare === undefined ? (
-        <Missing why={t('models.list.noRevenue')} />
-      ) : (
-        <span className={marginShare < 0 ? 'bad' : ''}>{formatShare(marginShare)}</span>
-      ),
+    ...numbers('share', {
+      value: ({ marginShare }) => marginShare ?? null,
+      cell: ({ marginShare: share }) =>
+        share === undefined ? (
+          <Missing why={t('models.list.noRevenue')} />
+        ) : (
+          <span className={share < 0 ? 'bad' : ''}>{formatShare(share)}</span>
+        ),
+    }),
+    place: 'note',
   },
 ]
 

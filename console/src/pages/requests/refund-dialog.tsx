@@ -54,7 +54,6 @@ export function RefundDialog({ request, onClose }: RefundProps) {
         action={isAmount ? `Give back ${formatUsdExact(given)}` : 'Give back'}
         isDisabled={!isAmount}
         onSubmit={send}
-        onCancel={onClose}
         onDone={({ amount_usd: booked, account: name }) => {
           announce(`${formatUsdExact(booked)} went back to ${name}.`)
           for (const word of ['request', 'request-list', 'accounts', 'overview', 'reports'])

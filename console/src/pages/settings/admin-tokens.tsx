@@ -112,7 +112,6 @@ function NewToken({ onClose }: { onClose: () => void }) {
         <Form
           action="Create token"
           onSubmit={create}
-          onCancel={onClose}
           onDone={(made) => {
             void client.invalidateQueries({ queryKey: ['settings', 'admin-tokens'] })
             setSecret(made.secret ?? '')
