@@ -285,4 +285,28 @@ describe('the forms of the catalogue', () => {
         await model.getByLabel('Id', { exact: true }).waitFor()
         await look('new-model')
       }))
+
+  test('are in Chinese for a person who reads it, and fit every window', () =>
+    console.withConsole({ path: '/models', language: 'zh-CN', theme: 'dark' }, async (page) => {
+      const look = async (name: string, shown: string): Promise<void> => {
+        const dialog = page.getByRole('dialog')
+        await dialog.getByText(shown).first().waitFor()
+        for (const width of [380, 768, 1024, 1440]) {
+          await page.setViewportSize({ width, height: 900 })
+          await checkFitsWindow(page)
+          await checkAccessibility(page)
+          await takePicture(page, `${name}-chinese`)
+        }
+        await page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'detached' })
+      }
+      await page.getByRole('button', { name: 'gpt-6.2-sol 的操作' }).click()
+      await page.getByRole('menuitem', { name: '更改价格' }).click()
+      await look('change-price', '缓存读取')
+      await page.getByRole('button', { name: '新建模型' }).click()
+      await look('new-model', '价格（美元/百万 Token）')
+      await page.goto(`${console.gateway.adminUrl}/console/channels/openai-main`)
+      await page.getByRole('button', { name: '编辑', exact: true }).click()
+      await look('edit-channel', '按模型的成本价格')
+    }))
 })

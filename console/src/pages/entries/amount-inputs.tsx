@@ -12,7 +12,7 @@ import { amountsIn, fieldTitle, linesOfAmounts, mainClasses, type Amount } from 
 
 interface AmountsFieldProps {
   readonly label: string
-  readonly hint: string
+  readonly hint: string | undefined
   readonly error: string | undefined
   readonly kind: 'prices' | 'cost' | 'baselines'
   readonly value: string
@@ -70,7 +70,7 @@ export function AmountsField(props: AmountsFieldProps) {
 
 interface ByModelProps extends Pick<AmountsFieldProps, 'models' | 'pricePaths'> {
   readonly title: string
-  readonly hint: string
+  readonly hint: string | undefined
   readonly error?: string | undefined
   readonly kind: 'cost' | 'baselines'
   readonly amounts: readonly Amount[]

@@ -47,11 +47,14 @@ export function titleOf({ key }: Pick<Field, 'key'>): string {
 const shortMax = 24
 
 /** The first sentence of the meaning, and the default, without the marks of Markdown. */
-export function hintOf({ kind, meaning, default_text: fallback, is_required: isRequired }: Field) {
+export function hintOf(field: Field): string | undefined {
+  const { kind, meaning, default_text: fallback, is_required: isRequired } = field
+  // What is said of a file says nothing of its inputs.
+  if (kind === 'prices') return undefined
   if (kind === 'cost') return t('entries.cost.hint')
   const [first = '', second = ''] = plainText(meaning).split(/(?<=\.) /)
   const sentence = first.length < shortMax ? `${first} ${second}` : first
-  if (isRequired || fallback === null || kind === 'prices') return sentence
+  if (isRequired || fallback === null) return sentence
   return t('entries.hintWithDefault', { hint: sentence, value: plainText(fallback) })
 }
 

@@ -124,7 +124,7 @@ const kept = '***'
 /** A reference to a secret can be read; a secret itself is never shown, and the browser keeps none. */
 export function SecretField(props: {
   readonly label: string
-  readonly hint?: string
+  readonly hint?: string | undefined
   readonly error?: string | undefined
   readonly value: string
   /** An empty field keeps the stored value. */
@@ -147,7 +147,7 @@ export function SecretField(props: {
 
 interface TickFieldProps {
   readonly label: string
-  readonly hint: string
+  readonly hint: string | undefined
   readonly error: string | undefined
   /** One on each line. */
   readonly value: string
