@@ -167,6 +167,13 @@ export function formatDay(utcDay: string): string {
   return day.format(new Date(`${utcDay}T00:00:00Z`))
 }
 
+const shortDay = new Intl.DateTimeFormat(dates, { day: 'numeric', month: 'short' })
+
+/** The day in the reader's zone, without its year: 23 Nov. */
+export function formatShortDay(at: Date): string {
+  return shortDay.format(at)
+}
+
 /** Parts of a moment in UTC, such as the name of its month. */
 export function formatInUtc(ms: number, parts: Intl.DateTimeFormatOptions): string {
   return new Intl.DateTimeFormat(dates, { ...parts, timeZone: 'UTC' }).format(ms)

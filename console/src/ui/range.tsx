@@ -9,6 +9,7 @@ import { t } from '../messages/t.ts'
 import { Button, IconButton } from './button.tsx'
 import { TextField } from './field.tsx'
 import { formatDay, formatInUtc, formatTime } from './format.ts'
+import { Pair, Split } from './layout.tsx'
 import {
   endText,
   hasRange,
@@ -58,22 +59,20 @@ export function RangePicker(props: RangePickerProps) {
   )
   return (
     <div className="field range" role="group" aria-label={label}>
-      <span id={id} className="range-label">
-        {label}
-      </span>
-      <div className="range-choice">
+      <label htmlFor={id}>{label}</label>
+      <div className="row">
         <Popover.Root open={isOpen} onOpenChange={setIsOpen}>
           <Popover.Trigger
             render={
-              <Button aria-label={`${label}: ${rangeText(value, { unit, usual })}`}>
+              <Button id={id} aria-label={`${label}: ${rangeText(value, { unit, usual })}`}>
                 <CalendarDays aria-hidden /> {rangeText(value, { unit, usual })}
               </Button>
             }
           />
           <Popover.Portal>
-            <Popover.Positioner align="start" sideOffset={6} className="range-place">
-              <Popover.Popup className="range-popup" aria-label={label}>
-                <div className="range-presets">
+            <Popover.Positioner align="start" sideOffset={6} className="menu-place">
+              <Popover.Popup className="menu range-popup" aria-label={label}>
+                <div className="stack tight range-presets">
                   {typeof usual !== 'string' && (
                     <Button
                       look="quiet"
@@ -164,7 +163,7 @@ function Between({ value, unit, onChange }: BetweenProps) {
   }
   return (
     <form
-      className="range-between"
+      className="stack range-between"
       onSubmit={(event) => {
         event.preventDefault()
         show()
@@ -172,7 +171,7 @@ function Between({ value, unit, onChange }: BetweenProps) {
     >
       <h3>{t('time.between')}</h3>
       <Calendar from={from.slice(0, 10)} to={to.slice(0, 10)} onChoose={choose} />
-      <div className="range-ends">
+      <Pair>
         <TextField
           label={t('time.from')}
           value={from}
@@ -185,13 +184,13 @@ function Between({ value, unit, onChange }: BetweenProps) {
           error={isAsked ? mistakes.to : undefined}
           onChange={setTo}
         />
-      </div>
-      <div className="range-foot">
+      </Pair>
+      <Split>
         <span className="soft">{t(unit === 'day' ? 'time.hintUtc' : 'time.hintZone')}</span>
         <Button type="submit" look="primary">
           {t('time.apply')}
         </Button>
-      </div>
+      </Split>
     </form>
   )
 }
@@ -220,7 +219,7 @@ function Calendar({ from, to, onChoose }: CalendarProps) {
   }
   return (
     <div className="calendar">
-      <div className="calendar-head">
+      <Split>
         <IconButton label={t('time.monthBefore')} onClick={() => move(-1)}>
           <ChevronLeft aria-hidden />
         </IconButton>
@@ -228,7 +227,7 @@ function Calendar({ from, to, onChoose }: CalendarProps) {
         <IconButton label={t('time.monthAfter')} onClick={() => move(1)}>
           <ChevronRight aria-hidden />
         </IconButton>
-      </div>
+      </Split>
       <div className="calendar-days">
         {Array.from({ length: weekDays }, (_, index) => (
           <span key={index} aria-hidden>

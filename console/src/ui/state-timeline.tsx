@@ -2,9 +2,11 @@
  * States over time as bands, one for each thing: the calm state is a thin line, every other state a full
  * bar, so that colour is not the only sign. The tip of a piece says what it is.
  */
-import type { ReactNode } from 'react'
+import type { CSSProperties, ReactNode } from 'react'
+import { t } from '../messages/t.ts'
 import type { Tone } from './card.tsx'
-import { formatDuration, formatShare, formatTime } from './format.ts'
+import { formatClock, formatDuration, formatShare, formatShortDay, formatTime } from './format.ts'
+import './chart.css'
 import './state-timeline.css'
 
 export interface Piece {
@@ -34,72 +36,68 @@ interface StateTimelineProps {
 }
 
 const tickCount = 4
+const longMs = 172_800_000
+/** The worse, the further to the front. */
+const tones: readonly Tone[] = ['accent', 'neutral', 'good', 'warn', 'bad']
 
 export function StateTimeline({ label, bands, fromMs, untilMs }: StateTimelineProps) {
-  const stepMs = (untilMs - fromMs) / tickCount
-  const ticks = Array.from({ length: tickCount + 1 }, (_, index) => fromMs + index * stepMs)
+  const wholeMs = untilMs - fromMs
+  const ticks = Array.from(
+    { length: tickCount },
+    (_, index) => new Date(fromMs + (index * wholeMs) / tickCount),
+  )
+  const names = new Map(
+    bands.flatMap(({ pieces }) => pieces.map(({ name, tone }) => [name, tone] as const)),
+  )
+  const placeOf = ({ fromMs: beginMs, untilMs: endMs, tone }: Piece): CSSProperties => ({
+    background: colourOf(tone),
+    zIndex: tones.indexOf(tone),
+    // The last piece stays visible, however short it is.
+    left: `min(${((beginMs - fromMs) / wholeMs) * 100}%, 100% - 3px)`,
+    width: `${((endMs - beginMs) / wholeMs) * 100}%`,
+  })
   return (
-    <figure className="timeline" aria-label={label}>
+    <figure className="stack timeline" aria-label={label}>
       {bands.map(({ id, name, label: text, pieces }) => (
         <div key={id} className="timeline-band">
-          <div className="timeline-name">{name}</div>
+          <div className="break">{name}</div>
           <div className="timeline-track" role="img" aria-label={`${text}: ${summaryOf(pieces)}`}>
             {pieces.map((piece) => (
-              <BandPiece key={piece.fromMs} piece={piece} fromMs={fromMs} untilMs={untilMs} />
+              <span
+                key={piece.fromMs}
+                className={piece.isCalm ? 'timeline-calm' : undefined}
+                style={placeOf(piece)}
+                data-tip={tipOf(piece)}
+              />
             ))}
           </div>
         </div>
       ))}
-      <div className="timeline-axis" aria-hidden>
-        {ticks.map((tick, index) => (
-          <span key={tick}>{index === tickCount ? 'now' : tickText(tick, untilMs - fromMs)}</span>
+      <div className="row row-between timeline-axis" aria-hidden>
+        {ticks.map((at) => (
+          <span key={at.getTime()}>{wholeMs > longMs ? formatShortDay(at) : formatClock(at)}</span>
         ))}
+        <span>{t('time.now')}</span>
       </div>
-      <Legend bands={bands} />
+      <ul className="legend">
+        {[...names].map(([name, tone]) => (
+          <li key={name}>
+            <span className="swatch" style={{ background: colourOf(tone) }} /> {name}
+          </li>
+        ))}
+      </ul>
     </figure>
   )
 }
 
-function BandPiece({
-  piece,
-  fromMs,
-  untilMs,
-}: {
-  readonly piece: Piece
-  readonly fromMs: number
-  readonly untilMs: number
-}) {
-  const { name, tone, isCalm, why } = piece
-  const wholeMs = untilMs - fromMs
-  const place = {
-    // The last piece stays visible, however short it is.
-    left: `min(${((piece.fromMs - fromMs) / wholeMs) * 100}%, 100% - 3px)`,
-    width: `${((piece.untilMs - piece.fromMs) / wholeMs) * 100}%`,
-  }
-  const times = `${formatTime(new Date(piece.fromMs))} to ${formatTime(new Date(piece.untilMs))}`
-  const because = why === undefined ? '' : ` · ${why}`
-  return (
-    <span
-      className={`timeline-piece timeline-${tone} ${isCalm ? 'timeline-calm' : ''}`}
-      style={place}
-      data-tip={`${name} for ${formatDuration(piece.untilMs - piece.fromMs)} · ${times}${because}`}
-    />
-  )
+function colourOf(tone: Tone): string {
+  return tone === 'neutral' ? 'var(--chart-8)' : `var(--${tone})`
 }
 
-function Legend({ bands }: { bands: readonly Band[] }) {
-  const shown = new Map<string, Tone>()
-  for (const { pieces } of bands) for (const { name, tone } of pieces) shown.set(name, tone)
-  return (
-    <ul className="timeline-legend">
-      {[...shown].map(([name, tone]) => (
-        <li key={name}>
-          <span className={`timeline-swatch timeline-${tone}`} />
-          {name}
-        </li>
-      ))}
-    </ul>
-  )
+function tipOf({ name, fromMs, untilMs, why }: Piece): string {
+  const [from, to] = [formatTime(new Date(fromMs)), formatTime(new Date(untilMs))]
+  const text = t('time.state', { name, duration: formatDuration(untilMs - fromMs), from, to })
+  return why === undefined ? text : `${text} · ${why}`
 }
 
 /** How much of the known time each state took. */
@@ -108,20 +106,6 @@ function summaryOf(pieces: readonly Piece[]): string {
   for (const { name, fromMs, untilMs } of pieces)
     times.set(name, (times.get(name) ?? 0) + untilMs - fromMs)
   const known = [...times.values()].reduce((sum, ms) => sum + ms, 0)
-  if (known === 0) return 'not known'
+  if (known === 0) return t('time.notKnown')
   return [...times].map(([name, ms]) => `${name} ${formatShare(ms / known)}`).join(', ')
-}
-
-const dayTick = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-})
-const clockTick = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-})
-const longMs = 172_800_000
-
-function tickText(ms: number, wholeMs: number): string {
-  return (wholeMs > longMs ? dayTick : clockTick).format(new Date(ms))
 }

@@ -8,12 +8,6 @@ export const overview = {
   oldFigures: '{why} The figures below are the last ones that were read.',
   tryAgain: 'Try again',
   today: 'Today, since 00:00 UTC',
-  figures: {
-    requests: 'Requests',
-    errors: 'Errors',
-    firstEvent: 'First event, median',
-    tokens: 'Tokens',
-  },
   fromCache: '{share} of input from the cache',
   withoutUnknown: 'without <usd></usd> of unknown cost',
   noComparison: 'no comparison',

@@ -24,8 +24,6 @@ export const reports = {
     unknownCostRequests: 'Requests of unknown cost',
     firstEventMedian: 'First event, median',
     firstEvent95: 'First event, 95 %',
-    spend: 'Spend',
-    margin: 'Margin',
   },
   figure: 'Figure',
   byDay: '{figure} by day',

@@ -11,12 +11,6 @@ export const overview = {
   oldFigures: '{why} 下方为最近一次读取的数据。',
   tryAgain: '重试',
   today: '今天，自 00:00 UTC 起',
-  figures: {
-    requests: '请求数',
-    errors: '错误',
-    firstEvent: '首个事件（中位数）',
-    tokens: 'Token',
-  },
   fromCache: '{share} 的输入来自缓存',
   withoutUnknown: '不含成本未知的 <usd></usd>',
   noComparison: '无可比数据',

@@ -27,8 +27,6 @@ export const reports = {
     unknownCostRequests: '成本未知的请求',
     firstEventMedian: '首个事件（中位数）',
     firstEvent95: '首个事件（95%）',
-    spend: '消费',
-    margin: '毛利',
   },
   figure: '指标',
   byDay: '每日{figure}',

@@ -1,8 +1,14 @@
 /** The state of the overview in its address. */
 import { addressOf, oneOf } from '../../search.ts'
 
-export const metrics = ['spend', 'margin', 'requests', 'errors', 'first-event', 'tokens'] as const
-export type Metric = (typeof metrics)[number]
+export const metricWords = [
+  'spend',
+  'margin',
+  'requests',
+  'errors',
+  'first-event',
+  'tokens',
+] as const
 
 /** `metric` is the figure that the chart by hour shows. */
-export const readSearch = addressOf({ metric: oneOf(metrics) })
+export const readSearch = addressOf({ metric: oneOf(metricWords) })

@@ -61,7 +61,7 @@ function AttentionRow({ item }: { item: Item }) {
   const mayChange = useMay('operator')
   const Icon = icons[item.severity]
   const advice = item.step.startsWith(command) ? undefined : item.step
-  const { action, page } = nextPageOf(item)
+  const [action, page] = nextPageOf(item)
   return (
     <li>
       <Icon
@@ -91,43 +91,37 @@ function changeOf(kind: Item['kind']): string | undefined {
   return kind.startsWith('account.') ? t('overview.bookCredit') : undefined
 }
 
+/** The page of the next step, and what a link to it says. */
 function nextPageOf({ kind, account_id: account, channel, model, audit_id: audit }: Item) {
   if (channel !== null)
-    return {
-      action: t('overview.openChannel'),
-      page: linkOptions({ to: '/channels/$channel', params: { channel } }),
-    }
+    return [
+      t('overview.openChannel'),
+      linkOptions({ to: '/channels/$channel', params: { channel } }),
+    ] as const
   if (account !== null)
-    return {
-      action: t('overview.openAccount'),
-      page: linkOptions({ to: '/accounts/$account', params: { account } }),
-    }
+    return [
+      t('overview.openAccount'),
+      linkOptions({ to: '/accounts/$account', params: { account } }),
+    ] as const
   if (model !== null)
-    return {
-      action: t('overview.seeChannels'),
-      page: linkOptions({ to: '/channels', search: { model } }),
-    }
-  switch (kind) {
-    case 'ledger.audit_failed':
-      return {
-        action: t('overview.seeDifferences'),
-        page: linkOptions({
-          to: '/audit',
-          search: { tab: 'books', ...(audit !== null && { audit }) },
-        }),
-      }
-    case 'backup.too_old':
-      return {
-        action: t('overview.openBackups'),
-        page: linkOptions({ to: '/settings', search: { tab: 'backups' } }),
-      }
-    case 'store.outage':
-    case 'node.unclean_stop':
-      return {
-        action: t('overview.openGateways'),
-        page: linkOptions({ to: '/settings', search: { tab: 'gateways' } }),
-      }
-    default:
-      return { action: t('overview.openAlerts'), page: linkOptions({ to: '/alerts' }) }
+    return [t('overview.seeChannels'), linkOptions({ to: '/channels', search: { model } })] as const
+  if (kind === 'ledger.audit_failed') {
+    const search = { tab: 'books', ...(audit !== null && { audit }) } as const
+    return [t('overview.seeDifferences'), linkOptions({ to: '/audit', search })] as const
   }
+  return settingsTabs[kind] ?? ([t('overview.openAlerts'), linkOptions({ to: '/alerts' })] as const)
+}
+
+const gateways = [
+  t('overview.openGateways'),
+  linkOptions({ to: '/settings', search: { tab: 'gateways' } }),
+] as const
+const backups = [
+  t('overview.openBackups'),
+  linkOptions({ to: '/settings', search: { tab: 'backups' } }),
+] as const
+const settingsTabs: Readonly<Record<string, typeof gateways | typeof backups>> = {
+  'store.outage': gateways,
+  'node.unclean_stop': gateways,
+  'backup.too_old': backups,
 }

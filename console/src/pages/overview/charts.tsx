@@ -4,55 +4,23 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
 import { Card } from '../../ui/card.tsx'
-import { Chart, type ChartProps } from '../../ui/chart.tsx'
+import { Chart } from '../../ui/chart.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { moneyTerms } from '../../ui/money-terms.ts'
+import { metrics } from '../../ui/metrics.ts'
 import type { Period } from '../../ui/range.ts'
 import { BarList } from '../../ui/small-charts.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Usd } from '../../ui/values.tsx'
-import { metrics, type Metric } from './address.ts'
+import { metricWords } from './address.ts'
 import {
   daysBeforeQuery,
   largestTodayQuery,
-  viewDay,
   type DayFigures,
   type LargestRow,
   type Overview,
 } from './queries.ts'
 
 type Hour = Overview['hours'][number]
-
-interface MetricForm {
-  readonly name: string
-  readonly valueOf: (hour: Hour) => number | null
-  readonly figure: ChartProps['figure']
-}
-
-const forms: Readonly<Record<Metric, MetricForm>> = {
-  spend: {
-    name: moneyTerms.revenue_usd.name,
-    valueOf: (hour) => Number(hour.revenue_usd),
-    figure: 'usd',
-  },
-  margin: {
-    name: moneyTerms.known_margin_usd.name,
-    valueOf: (hour) => Number(hour.known_margin_usd),
-    figure: 'usd',
-  },
-  requests: {
-    name: t('overview.figures.requests'),
-    valueOf: ({ requests }) => requests,
-    figure: 'count',
-  },
-  errors: { name: t('overview.figures.errors'), valueOf: ({ errors }) => errors, figure: 'count' },
-  'first-event': {
-    name: t('overview.figures.firstEvent'),
-    valueOf: (hour) => hour.first_event_p50_ms,
-    figure: 'ms',
-  },
-  tokens: { name: t('overview.figures.tokens'), valueOf: ({ tokens }) => tokens, figure: 'count' },
-}
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000
@@ -70,13 +38,13 @@ export function Hours({ data }: { data: Overview }) {
   const { metric = 'spend' } = useSearch({ from: '/shell/' })
   const navigate = useNavigate({ from: '/' })
   const openRequests = useOpenRequests()
-  const { name, valueOf, figure } = forms[metric]
+  const { name, figure, of } = metrics[metric]
   const midnightMs = Date.parse(data.today.day)
   const hours = new Map(data.hours.filter(isFull).map((hour) => [Date.parse(hour.from), hour]))
   const valuesFrom = (beginMs: number): (number | null)[] =>
     Array.from({ length: hoursOfDay }, (_, index) => {
       const hour = hours.get(beginMs + index * hourMs)
-      return hour === undefined ? null : valueOf(hour)
+      return hour === undefined ? null : of(hour)
     })
   return (
     <Card
@@ -86,7 +54,7 @@ export function Hours({ data }: { data: Overview }) {
         <SelectField
           label={t('overview.figure')}
           value={metric}
-          options={metrics.map((each) => [each, forms[each].name] as const)}
+          options={metricWords.map((word) => [word, metrics[word].name] as const)}
           onChange={(chosen) => void navigate({ search: { metric: chosen }, replace: true })}
         />
       }
@@ -135,11 +103,11 @@ export function LastThirtyDays({ today }: { today: Overview['today'] }) {
   if (data === undefined && error !== null)
     return <Failure error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading rows={6} />
-  const days = [...data, viewDay(today.day, today)]
-  const values = (valueOf: (day: DayFigures) => number): readonly number[] => days.map(valueOf)
+  const days = [...data, today]
+  const values = (of: (day: DayFigures) => number): readonly number[] => days.map(of)
   const common = {
     unit: 'day',
-    times: days.map(({ day }) => Date.parse(day) / 1000),
+    times: days.map(({ day }) => Date.parse(day ?? '') / 1000),
     onPeriod: (period: Period) => void navigate({ to: '/reports', search: period }),
     onOpen: openRequests,
   } as const
@@ -151,12 +119,12 @@ export function LastThirtyDays({ today }: { today: Overview['today'] }) {
           label={t('overview.spendByDay')}
           figure="usd"
           series={[
-            { name: forms.spend.name, kind: 'bars', values: values(({ spend }) => spend) },
-            { name: forms.margin.name, kind: 'line', values: values(({ margin }) => margin) },
+            { name: metrics.spend.name, kind: 'bars', values: values(metrics.spend.of) },
+            { name: metrics.margin.name, kind: 'line', values: values(metrics.margin.of) },
           ]}
         />
       </Card>
-      <Card title={forms.requests.name} hint={t('overview.thirtyDays')}>
+      <Card title={metrics.requests.name} hint={t('overview.thirtyDays')}>
         <Chart
           {...common}
           label={t('overview.requestsByDay')}
@@ -169,10 +137,10 @@ export function LastThirtyDays({ today }: { today: Overview['today'] }) {
               values: values(({ requests, errors }) => requests - errors),
             },
             {
-              name: forms.errors.name,
+              name: metrics.errors.name,
               kind: 'bars',
               isBad: true,
-              values: values(({ errors }) => errors),
+              values: values(metrics.errors.of),
             },
           ]}
         />

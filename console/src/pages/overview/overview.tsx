@@ -9,7 +9,7 @@ import { Badge, Figure, Figures, Notice } from '../../ui/card.tsx'
 import { Change, changeOf } from '../../ui/change.tsx'
 import { formatClock, formatShare } from '../../ui/format.ts'
 import { MoneyEquation } from '../../ui/money-equation.tsx'
-import { moneyTerms } from '../../ui/money-terms.ts'
+import { metrics } from '../../ui/metrics.ts'
 import { Page } from '../../ui/page.tsx'
 import { describeFailure } from '../../ui/states.tsx'
 import { Age, Clock, Count, Duration, Usd } from '../../ui/values.tsx'
@@ -102,12 +102,12 @@ interface TodayFigure {
 
 const figures: readonly TodayFigure[] = [
   {
-    label: moneyTerms.revenue_usd.name,
+    label: metrics.spend.name,
     of: 'revenue_usd',
     value: (today) => <Usd value={today.revenue_usd} />,
   },
   {
-    label: moneyTerms.known_margin_usd.name,
+    label: metrics.margin.name,
     of: 'margin_usd',
     value: (today) => <Usd value={today.known_margin_usd} />,
     instead: ({ unknown_cost_revenue_usd: unknown }) =>
@@ -115,24 +115,24 @@ const figures: readonly TodayFigure[] = [
       t.rich('overview.withoutUnknown', { usd: () => <Usd value={unknown} /> }),
   },
   {
-    label: t('overview.figures.requests'),
+    label: metrics.requests.name,
     of: 'requests',
     value: ({ requests }) => <Count value={requests} />,
   },
   {
-    label: t('overview.figures.errors'),
+    label: metrics.errors.name,
     of: 'errors',
     isGrowthBad: true,
     value: ({ errors }) => <Count value={errors} />,
   },
   {
-    label: t('overview.figures.firstEvent'),
+    label: metrics['first-event'].name,
     of: 'first_event_p50_ms',
     isGrowthBad: true,
     value: (today) => <Duration ms={today.first_event_p50_ms} />,
   },
   {
-    label: t('overview.figures.tokens'),
+    label: metrics.tokens.name,
     of: 'tokens',
     value: ({ tokens }) => <Count value={tokens} />,
     more: ({ cache_hit_rate: rate }) =>

@@ -30,30 +30,24 @@ export function daysBeforeQuery(today: string, count: number) {
         api.GET('/admin/v1/reports', { params: { query: { by: 'day', from, to } } }),
       )
       const known = new Map(items.map((row) => [row.day, row]))
-      return listDays({ from, to }).map((day) => viewDay(day, known.get(day)))
+      return listDays({ from, to }).map((day): DayFigures => known.get(day) ?? { ...nothing, day })
     },
   })
 }
 
-type Figures = Pick<Overview['today'], 'requests' | 'errors' | 'revenue_usd' | 'known_margin_usd'>
-
-export interface DayFigures {
-  readonly day: string
-  readonly requests: number
-  readonly errors: number
-  readonly spend: number
-  readonly margin: number
+/** Of a day without requests. */
+const nothing = {
+  requests: 0,
+  errors: 0,
+  revenue_usd: '0',
+  known_margin_usd: '0',
+  first_event_p50_ms: null,
 }
 
-export function viewDay(day: string, figures: Figures | undefined): DayFigures {
-  return {
-    day,
-    requests: figures?.requests ?? 0,
-    errors: figures?.errors ?? 0,
-    spend: Number(figures?.revenue_usd ?? 0),
-    margin: Number(figures?.known_margin_usd ?? 0),
-  }
-}
+export type DayFigures = { readonly day: string | null } & Pick<
+  Overview['today'],
+  keyof typeof nothing
+>
 
 /** What a new installation has already. */
 export const startQuery = queryOptions({

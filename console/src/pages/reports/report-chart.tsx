@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { t } from '../../messages/t.ts'
 import { Card } from '../../ui/card.tsx'
-import { Chart, type ChartProps, type Series } from '../../ui/chart.tsx'
+import { Chart, type Series } from '../../ui/chart.tsx'
 import { SelectField } from '../../ui/field.tsx'
+import { metrics } from '../../ui/metrics.ts'
 import { listDays, periodBefore, type Period } from '../../ui/range.ts'
 import { Failure, Loading } from '../../ui/states.tsx'
 import { chartFigures, type ChartFigure } from './address.ts'
@@ -15,35 +16,6 @@ import {
   type Question,
   type ReportRow,
 } from './queries.ts'
-
-interface FigureForm {
-  readonly title: string
-  readonly valueOf: (row: ReportRow) => number
-  readonly figure: ChartProps['figure']
-}
-
-const forms: Readonly<Record<ChartFigure, FigureForm>> = {
-  spend: {
-    title: t('reports.figures.spend'),
-    valueOf: (row) => Number(row.revenue_usd),
-    figure: 'usd',
-  },
-  margin: {
-    title: t('reports.figures.margin'),
-    valueOf: (row) => Number(row.known_margin_usd),
-    figure: 'usd',
-  },
-  requests: {
-    title: t('reports.figures.requests'),
-    valueOf: ({ requests }) => requests,
-    figure: 'count',
-  },
-  tokens: {
-    title: t('reports.figures.tokens'),
-    valueOf: (row) => row.total_tokens,
-    figure: 'count',
-  },
-}
 
 interface ReportChartProps {
   readonly question: Question
@@ -58,12 +30,12 @@ interface ReportChartProps {
 export function ReportChart(props: ReportChartProps) {
   const { question, isListRead, part, figure, compare, onFigure, onPeriod } = props
   const navigate = useNavigate()
-  const form = forms[figure]
+  const { name, figure: form } = metrics[figure]
   const { data, error, refetch } = useQuery({
     ...dayPartsQuery({ question, part, figure, compare }),
     enabled: isListRead,
   })
-  const label = t('reports.byDay', { figure: form.title })
+  const label = t('reports.byDay', { figure: name })
   const days = listDays(question)
   return (
     <Card
@@ -77,7 +49,7 @@ export function ReportChart(props: ReportChartProps) {
         <SelectField
           label={t('reports.figure')}
           value={figure}
-          options={chartFigures.map((each) => [each, forms[each].title] as const)}
+          options={chartFigures.map((each) => [each, metrics[each].name] as const)}
           onChange={onFigure}
         />
       }
@@ -91,9 +63,9 @@ export function ReportChart(props: ReportChartProps) {
           // A loss is no part of a pile.
           isStacked={figure !== 'margin' || part === undefined}
           height={240}
-          figure={form.figure}
+          figure={form}
           times={days.map((day) => Date.parse(day) / 1_000)}
-          series={seriesOf(data, question, form)}
+          series={seriesOf(data, question, metrics[figure])}
           onPeriod={onPeriod}
           onOpen={(period) => {
             const { from: _, to: __, ...filter } = question
@@ -108,7 +80,7 @@ export function ReportChart(props: ReportChartProps) {
 function seriesOf(
   { parts, others, before }: DayParts,
   question: Question,
-  { title, valueOf }: FigureForm,
+  { name: title, of: valueOf }: (typeof metrics)[ChartFigure],
 ): readonly Series[] {
   const values = (rows: readonly ReportRow[], period: Period): readonly number[] => {
     const byDay = new Map(rows.map((row) => [row.day, valueOf(row)]))

@@ -18,18 +18,16 @@ const storageKey = 'turnpike-report-views'
 const viewsMax = 50
 const nameLengthMax = 60
 
+/** Views of another release, or written by hand, are left out. */
 function readViews(): readonly View[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]')
-    if (!Array.isArray(kept)) return []
-    return (kept as unknown[]).flatMap((view): View[] => {
-      if (typeof view !== 'object' || view === null) return []
-      const { name, search } = view as Readonly<Record<string, unknown>>
-      if (typeof name !== 'string' || typeof search !== 'object' || search === null) return []
-      return [{ name, search: readSearch({ ...search }) }]
-    })
+    const kept: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '{}')
+    if (typeof kept !== 'object' || kept === null) return []
+    return Object.entries(kept).map(([name, search]) => ({
+      name,
+      search: readSearch({ ...(search as object) }),
+    }))
   } catch {
-    // Written by another release, or by hand: there are no views then.
     return []
   }
 }
@@ -39,7 +37,8 @@ export function Views({ search }: { search: ReportSearch }) {
   const [name, setName] = useState('')
   const keep = (changed: readonly View[]): void => {
     const kept = changed.slice(-viewsMax)
-    localStorage.setItem(storageKey, JSON.stringify(kept))
+    const byName = kept.map((view) => [view.name, view.search])
+    localStorage.setItem(storageKey, JSON.stringify(Object.fromEntries(byName)))
     setViews(kept)
   }
   const others = (taken: string): readonly View[] => views.filter((view) => view.name !== taken)
