@@ -84,7 +84,11 @@ export const channelList = defineList<ChannelRow, FilterName>({
       sort: 'vendor',
       place: 'note',
       value: ({ channel }) => channel.vendor,
-      cell: ({ channel }) => <Noted note={routeText(channel)}>{channel.vendor}</Noted>,
+      cell: ({ channel }) => (
+        <>
+          {channel.vendor} <span className="soft">· {routeText(channel)}</span>
+        </>
+      ),
     },
     {
       id: 'state',
