@@ -13,6 +13,7 @@ import { Stack } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Age, Time } from '../../ui/values.tsx'
 import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
+import { titleOf } from '../entries/entry.ts'
 import { restoreCredential } from '../entries/requests.ts'
 import { useChannelRefresh, type ChannelDetail } from './queries.ts'
 
@@ -90,11 +91,7 @@ const shownApart: ReadonlySet<string> = new Set<keyof ChannelDetail>([
 function otherSettings(detail: ChannelDetail): readonly (readonly [string, string])[] {
   return Object.entries(detail)
     .filter(([key]) => !shownApart.has(key))
-    .map(([key, value]) => [wordsOf(key), valueText(value)])
-}
-
-function wordsOf(key: string): string {
-  return key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ')
+    .map(([key, value]) => [titleOf({ key }), valueText(value)])
 }
 
 function valueText(value: unknown): string {

@@ -40,6 +40,8 @@ const titles: Readonly<Record<string, string>> = {
 }
 
 export function titleOf({ key }: Pick<Field, 'key'>): string {
+  const known = `entries.fields.${key}` as 'entries.fields.vendor'
+  if (t.has(known)) return t(known)
   return titles[key] ?? key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ')
 }
 
