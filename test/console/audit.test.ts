@@ -5,8 +5,9 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { storeEndpoints } from '../../src/operations/store/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
+import { choose } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
-import { changeAccount, recentActions, showAccount } from '../support/operations.ts'
+import { changeAccount, recentActions } from '../support/operations.ts'
 
 describe('the page of audits', () => {
   let console: OpenConsole
@@ -41,7 +42,7 @@ describe('the page of audits', () => {
       assert.match(await row.innerText(), /passed\s+everything\s+on-call/)
       const newest = await newestFullAudit()
       assert.equal(newest.result, 'passed')
-      await row.getByRole('link').click()
+      await row.locator('[data-open]').click()
       await page.getByText(`No difference in ${newest.counts.entries} entries`).waitFor()
       assert.equal(new URL(page.url()).searchParams.get('audit'), newest.id)
     }))
@@ -58,7 +59,7 @@ describe('the page of audits', () => {
         await page.getByRole('button', { name: 'Audit everything now' }).click()
         await page.getByText('The audit has found 1 difference.').waitFor()
         // A regular audit of the gateway may have found it too.
-        await audits(page).filter({ hasText: 'failed' }).first().getByRole('link').click()
+        await audits(page).filter({ hasText: 'failed' }).first().locator('[data-open]').click()
         const differences = page.getByRole('table', { name: 'Differences' })
         await differences.getByRole('link').click()
         await page.getByRole('heading', { level: 1, name: 'civic-data' }).waitFor()
@@ -69,7 +70,7 @@ describe('the page of audits', () => {
     assert.equal((await newestFullAudit()).counts.differences, 1)
   })
 
-  test('filters actions by name, actor, subject and day', () =>
+  test('filters actions by name, actor, subject and day, and hides sign-ins', () =>
     console.withConsole({ role: 'operator', path: '/audit' }, async (page) => {
       await page.goto(`${console.gateway.adminUrl}/console/accounts/civic-data`)
       await page.getByRole('heading', { level: 1, name: 'civic-data' }).waitFor()
@@ -81,21 +82,26 @@ describe('the page of audits', () => {
       await page.getByRole('link', { name: 'Audit', exact: true }).click()
       await page.getByRole('link', { name: 'Actions', exact: true }).click()
       await actions(page).nth(1).waitFor()
+      assert.equal(await actions(page).filter({ hasText: 'Signed in' }).count(), 0)
+      await choose(page.getByLabel('Sign-ins'), 'Shown')
+      await actions(page).filter({ hasText: 'Signed in' }).first().waitFor()
       await filter(page, 'By', 'on-call')
       await filter(page, 'Action', 'account.edit')
       await page.getByText('1 row', { exact: true }).waitFor()
-      const { id } = await showAccount(console.gateway.context, { account: 'civic-data' })
       const text = await actions(page).nth(1).innerText()
-      assert.ok(text.includes(id) && text.includes('called us'), text)
+      assert.match(text, /on-call\s+Changed the profile\s+civic-data/)
+      assert.match(text, /note: .* → called us/)
 
       await filter(page, 'Subject', 'lumen-labs')
       await page.getByText('No action matches.').waitFor()
       await filter(page, 'Subject', 'civic-data')
       await page.getByText('1 row', { exact: true }).waitFor()
-      const today = new Date().toISOString().slice(0, 10)
-      await page.getByLabel('To').fill('2020-01-01')
+      const period = page.getByRole('button', { name: /^Period: / })
+      await period.click()
+      await page.getByRole('button', { name: 'Last month' }).click()
       await page.getByText('No action matches.').waitFor()
-      await page.getByLabel('To').fill(today)
+      await period.click()
+      await page.getByRole('button', { name: 'Last 7 days' }).click()
       await page.getByText('1 row', { exact: true }).waitFor()
       await page.reload()
       await page.getByText('1 row', { exact: true }).waitFor()
@@ -111,11 +117,11 @@ describe('the page of audits', () => {
         await page.reload()
         await page.getByRole('cell', { name: '=1+1' }).waitFor()
         const download = page.waitForEvent('download')
-        await page.getByRole('button', { name: 'Export CSV' }).click()
+        await page.getByRole('link', { name: 'Export CSV' }).click()
         const text = await readFile(await (await download).path(), 'utf8')
         const [heading, first, ...others] = text.trimEnd().split('\r\n')
-        assert.equal(heading, 'Time,By,Action,Subject,Detail')
-        assert.match(first ?? '', /,'=1\+1,account\.edit,/)
+        assert.equal(heading, 'at,sequence,actor,actor_name,action,subject,subject_name,detail')
+        assert.match(first ?? '', /,'=1\+1,,account\.edit,/)
         const all = await recentActions(context, { action: 'account.edit', limit: 1_000 })
         assert.equal(others.length + 1, all.length)
       },

@@ -82,7 +82,7 @@ describe('the page of reconciliation', () => {
         ...period(),
         vendor_counts: text,
       })
-      const line = page.getByRole('heading', { name: /^Vendor bills .* unexplained$/ })
+      const line = page.getByRole('heading', { name: /^Vendor bills .* we expect .* unexplained$/ })
       await line.waitFor()
       for (const usd of [result.vendor_usd, result.expected_usd, result.difference_usd])
         assert.equal(await line.locator(`data[value="${usd}"]`).count(), 1, String(usd))
@@ -105,15 +105,17 @@ describe('the page of reconciliation', () => {
   test('keeps a result as accepted, with its note, and lists the runs', () =>
     visit({ role: 'operator', path: path() }, async (page) => {
       await compare(page, await vendorFile(), 'invoice.csv')
-      await page.getByLabel('Note').fill('agreed with the vendor')
-      await page.getByRole('button', { name: 'Accept' }).click()
       const run = page
         .getByRole('table', { name: 'Earlier runs' })
         .getByRole('row')
-        .filter({ hasText: 'agreed with the vendor' })
-      await run.getByText('invoice.csv').waitFor()
-      await run.getByText('Yes', { exact: true }).waitFor()
-      assert.equal(await page.getByRole('button', { name: 'Accept' }).count(), 0)
+        .filter({ hasText: 'invoice.csv' })
+      await run.getByText('open', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Accept' }).first().click()
+      await page.getByLabel('Note').fill('agreed with the vendor')
+      await page.getByRole('dialog').getByRole('button', { name: 'Accept' }).click()
+      await run.getByText('agreed with the vendor').waitFor()
+      assert.match(await run.innerText(), /on-call/)
+      assert.equal(await run.getByRole('button', { name: 'Accept' }).count(), 0)
     }))
 
   test('names the mistake in a file, and takes another one', () =>
@@ -135,8 +137,10 @@ describe('the page of reconciliation', () => {
     visit({ role: 'operator', path: '/reconciliation' }, async (page) => {
       const { from, to } = period()
       await choose(page.getByLabel('Channel'), channel)
+      await page.getByRole('button', { name: /^Period \(UTC\): Last month$/ }).click()
       await page.getByLabel('To').fill(to)
       await page.getByLabel('From').fill(from)
+      await page.getByRole('button', { name: 'Show this period' }).click()
       await page.getByRole('button', { name: 'Show the charges' }).click()
       const charges = page.getByRole('table', { name: 'Models' })
       await charges.waitFor()

@@ -1,21 +1,15 @@
 /** The state of this page in its address. */
-import { choiceIn, compact, textIn } from '../../search.ts'
+import { addressOf, oneOf, text, type AddressOf } from '../../search.ts'
 
-const tabs = ['firing', 'targets', 'deliveries'] as const
 export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 
-export interface PageSearch {
-  readonly tab?: (typeof tabs)[number]
+export const readSearch = addressOf({
+  tab: oneOf(['firing', 'targets', 'deliveries']),
   /** The target whose deliveries are shown. */
-  readonly target?: string
-  /** Only deliveries in this state. */
-  readonly state?: (typeof deliveryStates)[number]
-}
+  target: text,
+  state: oneOf(deliveryStates),
+  /** The row in the sheet. */
+  open: text,
+})
 
-export function readSearch(search: Record<string, unknown>): PageSearch {
-  return compact({
-    tab: choiceIn(search, 'tab', tabs),
-    target: textIn(search, 'target'),
-    state: choiceIn(search, 'state', deliveryStates),
-  })
-}
+export type PageSearch = AddressOf<typeof readSearch>

@@ -1,4 +1,4 @@
-/** The targets of alerts: who gets which messages, and where. */
+/** The targets of alerts: who gets which messages, and where. The secret of a new webhook is shown once. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
@@ -6,134 +6,184 @@ import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
-import { Badge, Card } from '../../ui/card.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { List } from '../../ui/list.tsx'
+import { Badge } from '../../ui/card.tsx'
+import { SecretOnce } from '../../ui/copy.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { choiceField, textField } from '../../ui/form-fields.tsx'
+import { NewForm } from '../../ui/form.tsx'
+import { Row } from '../../ui/layout.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Empty, describeFailure } from '../../ui/states.tsx'
+import { describeFailure, Empty } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { severityTones } from './kinds.ts'
-import { readTargets, type Target } from './queries.ts'
-import { TargetDialog } from './target-dialog.tsx'
-import './alerts.css'
+import { readTargets, severityTones, type Target } from './queries.ts'
 
-/** What a dialog asks: a new target, or whether to delete one. */
-type Asked = 'new' | Target
+const targetList = defineList<Target>({
+  name: 'targets',
+  caption: t('alerts.targetsCaption'),
+  rowKey: ({ id }) => id,
+  rowName: ({ name }) => name,
+  columns: [
+    {
+      id: 'target',
+      name: t('alerts.target'),
+      cell: ({ name, address, format }) => (
+        <>
+          <strong>{name}</strong>
+          <p className="soft break">
+            {format} · {address}
+          </p>
+        </>
+      ),
+    },
+    {
+      id: 'least',
+      name: t('alerts.least'),
+      place: 'state',
+      cell: ({ min_severity: least }) => (
+        <Badge tone={severityTones[least]}>{t(`alerts.severities.${least}`)}</Badge>
+      ),
+    },
+    {
+      id: 'actions',
+      name: t('alerts.actions'),
+      isAction: true,
+      cell: (target) => <TargetActions key={target.id} target={target} />,
+    },
+  ],
+  empty: <Empty title={t('alerts.noTarget')}>{t('alerts.noTargetHint')}</Empty>,
+})
 
 export function Targets() {
-  const list = useList(['alerts', 'targets'], readTargets)
   const isOwner = useMay('owner')
-  const [asked, setAsked] = useState<Asked>()
-  const close = (): void => setAsked(undefined)
+  const [isNew, setIsNew] = useState(false)
   return (
-    <Card
-      title="Targets"
-      hint="Webhooks, Slack channels and mail addresses that get alerts."
-      isFlush
-      actions={
-        isOwner && (
-          <Button look="primary" onClick={() => setAsked('new')}>
-            <Plus aria-hidden /> New target
-          </Button>
-        )
-      }
-    >
+    <>
       <List
-        caption="Alert targets"
-        list={list}
-        rowKey={({ id }) => id}
-        empty={<Empty title="No target yet.">Without one, alerts are shown here only.</Empty>}
-        columns={[
-          {
-            name: 'Target',
-            cell: ({ name, address, format }) => (
-              <div className="alert-text">
-                <strong>{name}</strong>
-                <p className="soft">
-                  {format} · {address}
-                </p>
-              </div>
-            ),
-          },
-          {
-            name: 'From severity',
-            cell: ({ min_severity: least }) => <Badge tone={severityTones[least]}>{least}</Badge>,
-          },
-          {
-            name: 'Actions',
-            cell: (target) => (
-              <TargetActions target={target} onDelete={setAsked} isOwner={isOwner} />
-            ),
-          },
-        ]}
+        of={targetList}
+        list={useList(['alerts', 'targets'], readTargets)}
+        title={t('alerts.targets')}
+        hint={t('alerts.targetsHint')}
+        actions={
+          isOwner && (
+            <Button look="primary" onClick={() => setIsNew(true)}>
+              <Plus aria-hidden /> {t('alerts.newTarget')}
+            </Button>
+          )
+        }
       />
-      {asked === 'new' && <TargetDialog onClose={close} />}
-      {asked !== undefined && asked !== 'new' && <DeleteTarget target={asked} onClose={close} />}
-    </Card>
+      <Dialog title={t('alerts.newTarget')} isOpen={isNew} onClose={() => setIsNew(false)}>
+        <NewTarget onClose={() => setIsNew(false)} />
+      </Dialog>
+    </>
   )
 }
 
-interface ActionsProps {
-  readonly target: Target
-  readonly isOwner: boolean
-  readonly onDelete: (target: Target) => void
-}
-
-function TargetActions({ target, isOwner, onDelete }: ActionsProps) {
+function TargetActions({ target: { id, name } }: { target: Target }) {
   const client = useQueryClient()
   const navigate = useNavigate({ from: '/alerts' })
   const mayTest = useMay('operator')
+  const isOwner = useMay('owner')
+  const [isAsking, setIsAsking] = useState(false)
+  const params = { path: { target: id } }
+  const refresh = () => client.invalidateQueries({ queryKey: ['alerts'] })
   const testing = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.POST('/admin/v1/alerts/{target}/test', { params: { path: { target: target.id } } }),
-      ),
+    mutationFn: () => bodyOf(api.POST('/admin/v1/alerts/{target}/test', { params })),
     onSuccess() {
-      announce(`A test for ${target.name} is on its way.`)
-      void navigate({ search: { tab: 'deliveries', target: target.name } })
+      announce(t('alerts.testSent', { name }))
+      void navigate({ search: { tab: 'deliveries', target: name } })
     },
     onError: (error) => announce(describeFailure(error).title),
-    onSettled: () => client.invalidateQueries({ queryKey: ['alerts', 'deliveries'] }),
+    onSettled: refresh,
+  })
+  const deleting = useMutation({
+    mutationFn: () => bodyOf(api.DELETE('/admin/v1/alerts/{target}', { params })),
+    async onSuccess() {
+      await refresh()
+      announce(t('alerts.deleted', { name }))
+      setIsAsking(false)
+    },
   })
   if (!mayTest) return null
   return (
-    <div className="row">
+    <Row>
       <Button isBusy={testing.isPending} onClick={() => testing.mutate()}>
-        Send test
+        {t('alerts.sendTest')}
       </Button>
       {isOwner && (
         <Menu
-          label={`Actions of ${target.name}`}
-          items={[{ text: 'Delete', isDanger: true, onSelect: () => onDelete(target) }]}
+          label={t('alerts.actionsOf', { name })}
+          items={[{ text: t('alerts.delete'), isDanger: true, onSelect: () => setIsAsking(true) }]}
         />
       )}
-    </div>
+      <Confirm
+        title={t('alerts.deleteTitle', { name })}
+        action={t('alerts.deleteTarget')}
+        isOpen={isAsking}
+        isBusy={deleting.isPending}
+        error={deleting.error}
+        onConfirm={() => deleting.mutate()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('alerts.deleteText')}
+      </Confirm>
+    </Row>
   )
 }
 
-function DeleteTarget({ target, onClose }: { target: Target; onClose: () => void }) {
-  const client = useQueryClient()
-  const deleting = useMutation({
-    mutationFn: () =>
-      bodyOf(api.DELETE('/admin/v1/alerts/{target}', { params: { path: { target: target.id } } })),
-    async onSuccess() {
-      await client.invalidateQueries({ queryKey: ['alerts'] })
-      announce(`${target.name} is deleted.`)
-      onClose()
-    },
-  })
+const formats = ['webhook', 'slack', 'email'] as const
+const severities = ['info', 'warning', 'critical'] as const
+
+const fields = {
+  format: choiceField(
+    t('alerts.format'),
+    formats.map((one) => [one, t(`alerts.formats.${one}`)] as const),
+    { initial: 'webhook' },
+  ),
+  name: textField(t('alerts.name'), { isRequired: true, input: { placeholder: 'pager' } }),
+  address: textField(t('alerts.address'), { isRequired: true }),
+  min_severity: choiceField(
+    t('alerts.severity'),
+    severities.map((one) => [one, t(`alerts.leasts.${one}`)] as const),
+    { initial: 'info' },
+  ),
+}
+
+function NewTarget({ onClose }: { onClose: () => void }) {
+  const [secret, setSecret] = useState<string>()
+  if (secret !== undefined)
+    return (
+      <SecretOnce secret={secret} variables={`TURNPIKE_WEBHOOK_SECRET=${secret}`} onDone={onClose}>
+        <p>{t('alerts.secretText')}</p>
+      </SecretOnce>
+    )
   return (
-    <Confirm
-      title={`Delete ${target.name}?`}
-      action="Delete target"
-      isOpen
-      isBusy={deleting.isPending}
-      error={deleting.error}
-      onConfirm={() => deleting.mutate()}
-      onClose={onClose}
+    <NewForm
+      fields={fields}
+      action={t('alerts.createTarget')}
+      send={({ draft, once }) =>
+        bodyOf(
+          api.POST('/admin/v1/alerts', {
+            params: { header: { 'Idempotency-Key': once } },
+            body: { ...draft, name: draft.name.trim(), address: draft.address.trim() },
+          }),
+        )
+      }
+      toast={({ target: { name } }) => t('alerts.created', { name })}
+      refresh={[['alerts']]}
+      onDone={({ secret: made }) => (made === null ? onClose() : setSecret(made))}
     >
-      It gets no more messages. Those that wait for delivery are dropped. This cannot be undone.
-    </Confirm>
+      {({ draft, field }) => (
+        <>
+          {field('format')}
+          {field('name')}
+          {field('address', t(`alerts.addressHints.${draft.format}`))}
+          {field('min_severity')}
+        </>
+      )}
+    </NewForm>
   )
 }

@@ -39,15 +39,31 @@ const columns = {
   },
 } as const satisfies Readonly<Record<string, ListColumn<Action>>>
 
+/** Areas and actions. */
+const known =
+  'account account.create account.edit account.limits account.credit account.refund account.suspend account.resume account.close account.reopen key key.create key.edit key.revoke channel channel.on channel.off channel.check channel.test catalogue.apply price.import alert alert.acknowledge alert.snooze note reconciliation store session'.split(
+    ' ',
+  )
+
+function wordFilter<Name extends string>(name: Name, label: string) {
+  const placeholder = t('audit.nameOrId')
+  return { kind: 'suggest', name, label, placeholder, suggestions: [] } as const
+}
+
 export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 'sessions'>({
   name: 'actions',
   caption: t('audit.actionsCaption'),
   rowKey: ({ sequence }) => String(sequence),
   rowName: ({ action }) => wordsFor(action),
   filters: [
-    { kind: 'text', name: 'action', label: t('audit.action'), placeholder: 'account.edit' },
-    { kind: 'text', name: 'actor', label: t('audit.by'), placeholder: t('audit.nameOrId') },
-    { kind: 'text', name: 'subject', label: t('audit.subject'), placeholder: t('audit.nameOrId') },
+    {
+      kind: 'suggest',
+      name: 'action',
+      label: t('audit.action'),
+      suggestions: known.map((action) => [action, wordsFor(action)] as const),
+    },
+    wordFilter('actor', t('audit.by')),
+    wordFilter('subject', t('audit.subject')),
     {
       kind: 'choice',
       name: 'sessions',

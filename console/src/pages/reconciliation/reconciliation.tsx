@@ -1,79 +1,99 @@
-/** Reconciliation: compares the charges on a channel with the files that its vendor exports. */
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+/** Reconciliation: compares a channel with the files of its vendor, and keeps each run until it is accepted. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Problem } from '../../api/client.ts'
 import { channelNamesQuery } from '../../api/names.ts'
+import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
-import { Card, Notice } from '../../ui/card.tsx'
-import { FileField, SelectField, TextField, type ChosenFile } from '../../ui/field.tsx'
+import { Badge, Card, Notice } from '../../ui/card.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { FileField, type ChosenFile } from '../../ui/field.tsx'
+import { textField } from '../../ui/form-fields.tsx'
+import { NewForm } from '../../ui/form.tsx'
+import { Stack } from '../../ui/layout.tsx'
+import { useListAddress } from '../../ui/list/address.ts'
+import { defineList } from '../../ui/list/define.ts'
+import { Filters } from '../../ui/list/filters.tsx'
+import { List } from '../../ui/list/list.tsx'
 import { Page } from '../../ui/page.tsx'
+import { periodOf } from '../../ui/range.ts'
+import { daysText, RangePicker } from '../../ui/range.tsx'
 import { describeFailure, Empty, Loading } from '../../ui/states.tsx'
-import { useNow } from '../../ui/values.tsx'
-import { lastMonth, type ReconciliationSearch } from './address.ts'
-import { reconcile, type Reconciliation as ReconciliationResult } from './queries.ts'
-import { Remarks } from './remarks.tsx'
-import { Runs } from './runs.tsx'
+import { Time, Usd, useNow } from '../../ui/values.tsx'
+import { Actor } from '../audit/action-list.tsx'
+import type { ReconciliationSearch } from './address.ts'
+import { accept, readRuns, reconcile, type Run } from './queries.ts'
 import { Sums } from './sums.tsx'
-import './reconciliation.css'
 
 export function Reconciliation() {
   const mayReconcile = useMay('operator')
   return (
-    <Page
-      title="Reconciliation"
-      hint="Puts what a vendor counts and bills beside what this gateway expects it to."
-    >
+    <Page title={t('reconciliation.title')} hint={t('reconciliation.hint')}>
       {mayReconcile ? (
-        <Question />
+        <Comparison />
       ) : (
         <Card>
-          <Empty title="Your role does not compare with a vendor’s files.">
-            Sign in with the token of an operator or an owner.
-          </Empty>
+          <Empty title={t('reconciliation.notAllowed')}>{t('reconciliation.signInAs')}</Empty>
         </Card>
       )}
+      <Runs />
     </Page>
   )
 }
 
-function Question() {
+const presets = ['yesterday', '7d', '30d', 'thisMonth', 'lastMonth'] as const
+/** Vendors bill by the month. */
+const usual = 'lastMonth'
+
+function Comparison() {
   const search = useSearch({ from: '/shell/reconciliation' })
-  const navigate = useNavigate({ from: '/reconciliation' })
+  const { change } = useListAddress(search)
+  const { channel = 'all', open: _, ...range } = search
   const { data: channels = [] } = useQuery(channelNamesQuery)
   const [files, setFiles] = useState<readonly ChosenFile[]>([])
-  const usual = lastMonth(useNow(null))
-  const { channel = 'all', from = usual.from, to = usual.to } = search
-  const asking = useMutation({ mutationFn: reconcile })
-  const change = (fields: Partial<ReconciliationSearch>): void => {
+  const client = useQueryClient()
+  const nowMs = useNow(null)
+  const asking = useMutation({
+    mutationFn: reconcile,
+    onSuccess: () => client.invalidateQueries({ queryKey: ['reconciliations'] }),
+  })
+  const { rows: runs } = useList(['reconciliations'], readRuns)
+  const ask = (changes: { readonly [Name in keyof ReconciliationSearch]?: string | undefined }) => {
     asking.reset()
-    void navigate({ search: (old) => ({ ...old, ...fields }), replace: true })
+    change(changes)
   }
-  const fields = asking.error instanceof Problem ? asking.error.fields : {}
-  const names = channel === 'all' || channels.includes(channel) ? channels : [channel, ...channels]
+  const { data: result } = asking
+  const isAccepted = runs?.some(({ id, accepted_at: at }) => id === result?.id && at !== null)
   return (
     <>
+      <Filters
+        filters={[
+          {
+            kind: 'choice',
+            name: 'channel',
+            label: t('reconciliation.channel'),
+            any: t('reconciliation.allChannels'),
+            options: channels.map((name) => [name, name] as const),
+          },
+        ]}
+        values={search}
+        onChange={ask}
+      >
+        <RangePicker value={range} unit="day" presets={presets} usual={usual} onChange={ask} />
+      </Filters>
       <Card>
         <form
-          className="stack"
           onSubmit={(event) => {
             event.preventDefault()
-            asking.mutate({ channel, from, to, files })
+            asking.mutate({ channel, files, ...periodOf(range, { unit: 'day', nowMs, usual }) })
           }}
         >
-          <div className="reconciliation-question">
-            <SelectField
-              label="Channel"
-              value={channel}
-              options={[['all', 'All channels'], ...names.map((each) => [each, each] as const)]}
-              onChange={(chosen) => change({ channel: chosen })}
-              error={fields['channel']}
-            />
-            <Days from={from} to={to} errors={fields} onChange={change} />
+          <Stack>
             <FileField
-              label="Files of the vendor"
-              hint="CSV or JSON, one or several: usage or cost exports of Anthropic and OpenAI, or your own CSV with the columns model, requests, input, output, cost_usd."
+              label={t('reconciliation.files')}
+              hint={t('reconciliation.filesHint')}
               accept=".csv,.json,text/csv,application/json"
               isMultiple
               onFiles={(chosen) => {
@@ -81,101 +101,148 @@ function Question() {
                 setFiles(chosen)
               }}
             />
-          </div>
-          {asking.error !== null && (
-            <Notice tone="bad">{describeFailure(asking.error).title}</Notice>
-          )}
-          <div>
-            <Button type="submit" look="primary" isBusy={asking.isPending}>
-              {files.length === 0 ? 'Show the charges' : 'Compare'}
-            </Button>
-          </div>
+            {asking.error !== null && (
+              <Notice tone="bad">{describeFailure(asking.error).title}</Notice>
+            )}
+            <div>
+              <Button type="submit" look="primary" isBusy={asking.isPending}>
+                {files.length === 0 ? t('reconciliation.show') : t('reconciliation.compare')}
+              </Button>
+            </div>
+          </Stack>
         </form>
       </Card>
       {asking.isPending && <Loading rows={6} />}
-      {asking.data !== undefined && (
-        <Result
-          result={asking.data}
-          mayAccept={files.length > 0 && asking.variables?.accepted === undefined}
-          isBusy={asking.isPending}
-          onAccept={(note) => asking.mutate({ channel, from, to, files, accepted: { note } })}
+      {result !== undefined && (
+        <Sums
+          result={result}
+          actions={result.id !== null && isAccepted !== true && <AcceptButton id={result.id} />}
         />
       )}
-      <Runs />
     </>
   )
 }
 
-interface DaysProps {
-  readonly from: string
-  readonly to: string
-  readonly errors: Readonly<Record<string, string>>
-  readonly onChange: (days: { readonly from?: string; readonly to?: string }) => void
+function Runs() {
+  const { list: address } = useListAddress(useSearch({ from: '/shell/reconciliation' }))
+  return (
+    <List
+      of={runList}
+      {...address}
+      list={useList(['reconciliations'], readRuns)}
+      title={t('reconciliation.runs')}
+      hint={t('reconciliation.runsHint')}
+    />
+  )
 }
 
-function Days({ from, to, errors, onChange }: DaysProps) {
+const runList = defineList<Run>({
+  name: 'reconciliations',
+  caption: t('reconciliation.runs'),
+  rowKey: ({ id }) => id,
+  rowName: ({ channel }) => channel,
+  columns: [
+    {
+      id: 'period',
+      name: t('reconciliation.period'),
+      place: 'name',
+      cell: ({ from, to }) =>
+        daysText({
+          from: from.slice(0, 10),
+          to: new Date(Date.parse(to) - 1).toISOString().slice(0, 10),
+        }),
+    },
+    { id: 'channel', name: t('reconciliation.channel'), cell: ({ channel }) => channel },
+    {
+      id: 'bills',
+      name: t('reconciliation.bills'),
+      isNumber: true,
+      cell: ({ vendor_usd: usd }) => <Usd value={usd} />,
+    },
+    {
+      id: 'expected',
+      name: t('reconciliation.expected'),
+      isNumber: true,
+      cell: ({ expected_usd: usd }) => <Usd value={usd} />,
+    },
+    {
+      id: 'unexplained',
+      name: t('reconciliation.unexplained'),
+      isNumber: true,
+      place: 'amount',
+      cell: ({ difference_usd: usd }) => <Usd value={usd} signed />,
+    },
+    {
+      id: 'files',
+      name: t('reconciliation.files'),
+      cell: ({ files }) =>
+        files.map(({ name, sha256 }) => (
+          <div key={sha256} data-tip={`SHA-256 ${sha256}`} className="break">
+            {name === '' ? sha256.slice(0, 12) : name}
+          </div>
+        )),
+    },
+    { id: 'note', name: t('reconciliation.note'), cell: ({ note }) => note },
+    {
+      id: 'accepted',
+      name: t('reconciliation.accepted'),
+      place: 'state',
+      cell: ({ accepted_by: by, accepted_by_name: name, accepted_at: at }) =>
+        by === null ? (
+          <Badge tone="warn">{t('reconciliation.open')}</Badge>
+        ) : (
+          <>
+            <Actor id={by} name={name} /> <Time at={at} />
+          </>
+        ),
+    },
+    {
+      id: 'run',
+      name: t('reconciliation.run'),
+      room: 'wide',
+      cell: ({ actor, actor_name: name, at }) => (
+        <>
+          <Actor id={actor} name={name} /> <Time at={at} />
+        </>
+      ),
+    },
+    {
+      id: 'accept',
+      name: t('reconciliation.accept'),
+      isAction: true,
+      cell: ({ id, accepted_at: at }) => (at === null ? <AcceptButton key={id} id={id} /> : null),
+    },
+  ],
+  empty: <Empty title={t('reconciliation.noRun')} />,
+})
+
+const fields = {
+  note: textField(t('reconciliation.note'), {
+    hint: t('reconciliation.noteHint'),
+    input: { autoFocus: true },
+  }),
+}
+
+function AcceptButton({ id }: { id: string }) {
+  const mayAccept = useMay('operator')
+  const [isAsking, setIsAsking] = useState(false)
+  if (!mayAccept) return null
   return (
     <>
-      <TextField
-        label="From"
-        type="date"
-        hint="Days of UTC, both included"
-        value={from}
-        max={to}
-        onChange={(day) => onChange({ from: day })}
-        error={errors['from']}
-      />
-      <TextField
-        label="To"
-        type="date"
-        value={to}
-        min={from}
-        onChange={(day) => onChange({ to: day })}
-        error={errors['to']}
-      />
-    </>
-  )
-}
-
-interface ResultProps extends AcceptanceProps {
-  readonly result: ReconciliationResult
-  readonly mayAccept: boolean
-}
-
-function Result({ result, mayAccept, ...acceptance }: ResultProps) {
-  return (
-    <>
-      <Remarks result={result} />
-      <Sums result={result} />
-      {mayAccept && <Acceptance {...acceptance} />}
-    </>
-  )
-}
-
-interface AcceptanceProps {
-  readonly isBusy: boolean
-  readonly onAccept: (note: string) => void
-}
-
-/** Keeps the result as accepted, with a note. */
-function Acceptance({ isBusy, onAccept }: AcceptanceProps) {
-  const [note, setNote] = useState('')
-  return (
-    <Card title="Accept this result">
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          onAccept(note)
-        }}
+      <Button onClick={() => setIsAsking(true)}>{t('reconciliation.accept')}</Button>
+      <Dialog
+        title={t('reconciliation.acceptTitle')}
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
       >
-        <TextField label="Note" hint="May be empty" value={note} onChange={setNote} />
-        <div>
-          <Button type="submit" isBusy={isBusy}>
-            Accept
-          </Button>
-        </div>
-      </form>
-    </Card>
+        <NewForm
+          fields={fields}
+          action={t('reconciliation.accept')}
+          send={({ draft }) => accept(id, draft.note)}
+          toast={() => t('reconciliation.isAccepted')}
+          refresh={[['reconciliations'], ['actions']]}
+        />
+      </Dialog>
+    </>
   )
 }

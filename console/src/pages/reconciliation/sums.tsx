@@ -1,59 +1,47 @@
-/** The sums of a period: one line of result, the money by model, and the counts of both sides. */
-import { Card } from '../../ui/card.tsx'
+/** The sums of a period: the money by model, the counts of both sides, and what limits the comparison. */
+import type { ReactNode } from 'react'
+import { t } from '../../messages/t.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/card.tsx'
+import { csvText, saveFile, type CsvCell } from '../../ui/csv.ts'
 import { formatInteger } from '../../ui/format.ts'
+import { defineList, type ListColumn } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { ExportButton, Table, type Column } from '../../ui/table.tsx'
-import { Count, Usd } from '../../ui/values.tsx'
+import { Count, Time, Usd } from '../../ui/values.tsx'
 import type { Reconciliation } from './queries.ts'
 
 type Model = Reconciliation['models'][number]
 type CountRow = Model['counts'][number] & { readonly model: string }
 
-export function Sums({ result }: { result: Reconciliation }) {
+export function Sums({ result, actions }: { result: Reconciliation; actions: ReactNode }) {
   const { models } = result
   const counts = models.flatMap((row) =>
     row.counts.map((count) => ({ ...count, model: nameOf(row) })),
   )
   return (
     <>
-      <Card
+      <Remarks result={result} />
+      <List
+        of={modelList}
+        list={{ rows: models }}
         title={<Result result={result} />}
-        hint="Expected: your own cost, or the charge where it is not known, with failed attempts and checks"
-        isFlush
+        hint={t('reconciliation.expectedHint')}
         actions={
-          <ExportButton
-            fileName="reconciliation-models"
-            columns={modelColumns}
-            readRows={() => models}
-          />
+          <>
+            {actions}
+            <ExportButton name="models" columns={modelList.columns} rows={models} />
+          </>
         }
-      >
-        {models.length === 0 ? (
-          <Empty title="No request in this period.">Choose other days or another channel.</Empty>
-        ) : (
-          <Table caption="Models" columns={modelColumns} rows={models} rowKey={nameOf} />
-        )}
-      </Card>
+      />
       {counts.length > 0 && (
-        <Card
-          title="Counts"
-          hint="Expected: charged requests and checks"
-          isFlush
-          actions={
-            <ExportButton
-              fileName="reconciliation-counts"
-              columns={countColumns}
-              readRows={() => counts}
-            />
-          }
-        >
-          <Table
-            caption="Counts"
-            columns={countColumns}
-            rows={counts}
-            rowKey={({ model, figure }) => `${model} ${figure}`}
-          />
-        </Card>
+        <List
+          of={countList}
+          list={{ rows: counts }}
+          title={t('reconciliation.counts')}
+          hint={t('reconciliation.countsHint')}
+          actions={<ExportButton name="counts" columns={countList.columns} rows={counts} />}
+        />
       )}
     </>
   )
@@ -61,89 +49,103 @@ export function Sums({ result }: { result: Reconciliation }) {
 
 function Result({ result }: { result: Reconciliation }) {
   const { vendor_usd: billed, expected_usd: expected, difference_usd: difference } = result
-  if (billed === null)
-    return (
-      <>
-        Expected <Usd value={expected} />
-      </>
-    )
-  return (
-    <>
-      Vendor bills <Usd value={billed} />, expected <Usd value={expected} />,{' '}
-      <Usd value={difference} /> unexplained
-    </>
-  )
+  return billed === null
+    ? t.rich('reconciliation.expectedOnly', { own: () => <Usd value={expected} /> })
+    : t.rich('reconciliation.verdict', {
+        bill: () => <Usd value={billed} />,
+        own: () => <Usd value={expected} />,
+        rest: () => <Usd value={difference} />,
+      })
 }
 
 function nameOf({ model }: Model): string {
-  return model ?? 'No model named'
+  return model ?? t('reconciliation.noModel')
 }
 
-const modelColumns: readonly Column<Model>[] = [
-  {
-    name: 'Model',
-    cell: (row) => (
-      <div className="reconciliation-model">
-        <strong className="break">{nameOf(row)}</strong>
-        {row.vendor_models.length > 0 && row.vendor_models.join(' + ') !== row.model && (
-          <div className="soft break">at the vendor: {row.vendor_models.join(', ')}</div>
-        )}
-      </div>
-    ),
-    csv: ({ model }) => model,
-  },
-  {
-    name: 'Charged to accounts',
-    isNumber: true,
-    cell: ({ charged_usd: usd }) => <Usd value={usd} />,
-    csv: ({ charged_usd: usd }) => usd,
-  },
-  {
-    name: 'Vendor bills',
-    isNumber: true,
-    cell: ({ vendor_usd: usd }) => <Usd value={usd} />,
-    csv: ({ vendor_usd: usd }) => usd,
-  },
-  {
-    name: 'Expected',
-    isNumber: true,
-    cell: ({ expected_usd: usd }) => <Usd value={usd} />,
-    csv: ({ expected_usd: usd }) => usd,
-  },
-  {
-    name: 'Difference',
-    isNumber: true,
-    cell: ({ difference_usd: usd }) => <Usd value={usd} signed />,
-    csv: ({ difference_usd: usd }) => usd,
-  },
-]
+const modelList = defineList<Model>({
+  name: 'reconciled-models',
+  caption: t('reconciliation.models'),
+  rowKey: nameOf,
+  columns: [
+    {
+      id: 'model',
+      name: t('reconciliation.model'),
+      value: nameOf,
+      cell: (row) => (
+        <>
+          <strong className="break">{nameOf(row)}</strong>
+          {row.vendor_models.length > 0 && row.vendor_models.join(' + ') !== row.model && (
+            <div className="soft break">
+              {t('reconciliation.atVendor', { names: row.vendor_models.join(', ') })}
+            </div>
+          )}
+        </>
+      ),
+    },
+    usdColumn('charged', 'charged_usd'),
+    usdColumn('bills', 'vendor_usd'),
+    usdColumn('expected', 'expected_usd'),
+    { ...usdColumn('difference', 'difference_usd', true), place: 'amount' },
+  ],
+  empty: <Empty title={t('reconciliation.none')}>{t('reconciliation.noneHint')}</Empty>,
+})
 
-const countColumns: readonly Column<CountRow>[] = [
-  { name: 'Model', cell: ({ model }) => model, csv: ({ model }) => model },
-  {
-    name: 'Figure',
-    cell: ({ figure }) => figure.replaceAll('_', ' '),
-    csv: ({ figure }) => figure,
-  },
-  {
-    name: 'Vendor',
+function usdColumn(
+  id: 'charged' | 'bills' | 'expected' | 'difference',
+  field: 'charged_usd' | 'vendor_usd' | 'expected_usd' | 'difference_usd',
+  signed = false,
+): ListColumn<Model> {
+  return {
+    id,
+    name: t(`reconciliation.${id}`),
     isNumber: true,
-    cell: ({ vendor }) => <Count value={vendor} />,
-    csv: ({ vendor }) => vendor,
-  },
-  {
-    name: 'Expected',
-    isNumber: true,
-    cell: ({ expected }) => <Count value={expected} />,
-    csv: ({ expected }) => expected,
-  },
-  {
-    name: 'Difference',
-    isNumber: true,
-    cell: (row) => <Difference value={differenceOf(row)} />,
-    csv: differenceOf,
-  },
-]
+    value: ({ [field]: usd }) => usd,
+    cell: ({ [field]: usd }) => <Usd value={usd} signed={signed} />,
+  }
+}
+
+const countList = defineList<CountRow>({
+  name: 'reconciled-counts',
+  caption: t('reconciliation.counts'),
+  rowKey: ({ model, figure }) => `${model} ${figure}`,
+  columns: [
+    {
+      id: 'model',
+      name: t('reconciliation.model'),
+      value: ({ model }) => model,
+      cell: ({ model }) => model,
+    },
+    {
+      id: 'figure',
+      name: t('reconciliation.figure'),
+      value: ({ figure }) => figure,
+      cell: ({ figure }) => figure.replaceAll('_', ' '),
+    },
+    {
+      id: 'vendor',
+      name: t('reconciliation.vendor'),
+      isNumber: true,
+      value: ({ vendor }) => vendor,
+      cell: ({ vendor }) => <Count value={vendor} />,
+    },
+    {
+      id: 'expected',
+      name: t('reconciliation.expected'),
+      isNumber: true,
+      value: ({ expected }) => expected,
+      cell: ({ expected }) => <Count value={expected} />,
+    },
+    {
+      id: 'difference',
+      name: t('reconciliation.difference'),
+      isNumber: true,
+      place: 'amount',
+      value: differenceOf,
+      cell: (row) => <Difference value={differenceOf(row)} />,
+    },
+  ],
+  empty: null,
+})
 
 function differenceOf({ vendor, expected }: CountRow): number | null {
   return vendor === null ? null : vendor - expected
@@ -156,5 +158,53 @@ function Difference({ value }: { value: number | null }) {
       {value > 0 ? '+' : '−'}
       {formatInteger(Math.abs(value))}
     </strong>
+  )
+}
+
+interface ExportProps<Row> {
+  readonly name: 'models' | 'counts'
+  readonly columns: readonly Pick<ListColumn<Row & object>, 'name' | 'value'>[]
+  readonly rows: readonly (Row & object)[]
+}
+
+/** Saves the exact values of all columns. */
+function ExportButton<Row>({ name, columns, rows }: ExportProps<Row>) {
+  const cells = rows.map((row) => columns.map(({ value }): CsvCell => value?.(row) ?? null))
+  const heads = columns.map((column) => column.name)
+  return (
+    <Button onClick={() => saveFile(`reconciliation-${name}.csv`, csvText(heads, cells))}>
+      {t('list.exportCsv')}
+    </Button>
+  )
+}
+
+function Remarks({ result }: { result: Reconciliation }) {
+  const { explained_from: explainedFrom, unclean_stops: stops, fields_not_compared: left } = result
+  const { rows_outside_period: count } = result
+  return (
+    <>
+      {explainedFrom !== null && (
+        <Notice tone="warn">
+          {t.rich('reconciliation.deleted', { time: () => <Time at={explainedFrom} /> })}
+        </Notice>
+      )}
+      {stops.length > 0 && (
+        <Notice tone="warn">
+          {t('reconciliation.stopped')}
+          <ul>
+            {stops.map(({ node, from, to }) => (
+              <li key={`${node} ${from}`}>
+                {node}: <Time at={from} /> – {to !== null && <Time at={to} />}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      {result.has_more_pages && <Notice tone="warn">{t('reconciliation.morePages')}</Notice>}
+      {count > 0 && <Notice>{t('reconciliation.otherDays', { count })}</Notice>}
+      {left.length > 0 && (
+        <Notice>{t('reconciliation.notCompared', { names: left.join(', ') })}</Notice>
+      )}
+    </>
   )
 }

@@ -1,12 +1,218 @@
-/** Who may use the admin side: admin tokens, and the sessions of this one. */
-import { AdminTokens } from './admin-tokens.tsx'
-import { Sessions } from './sessions.tsx'
+/** Who may use the admin side: admin tokens, and the sessions of the token that is signed in. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { api, bodyOf } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { signOut, useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
+import { Button } from '../../ui/button.tsx'
+import { Badge } from '../../ui/card.tsx'
+import { SecretOnce } from '../../ui/copy.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { choiceField, dayField, textField } from '../../ui/form-fields.tsx'
+import { NewForm } from '../../ui/form.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { Age, Time } from '../../ui/values.tsx'
 
-export function Access() {
+function readTokens(cursor: { cursor?: string }) {
+  return bodyOf(api.GET('/admin/v1/admin-tokens', { params: { query: { limit: 50, ...cursor } } }))
+}
+
+type Token = Awaited<ReturnType<typeof readTokens>>['items'][number]
+
+const tones = { active: 'good', expired: 'neutral', revoked: 'neutral' } as const
+const roles = ['viewer', 'operator', 'owner'] as const
+
+const tokenList = defineList<Token>({
+  name: 'admin-tokens',
+  caption: t('settings.tokensCaption'),
+  rowKey: ({ id }) => id,
+  rowName: ({ name }) => name,
+  columns: [
+    {
+      id: 'name',
+      name: t('settings.name'),
+      cell: ({ name, head }) => (
+        <>
+          <strong>{name}</strong>
+          <div className="soft">
+            <code>{head}</code>
+          </div>
+        </>
+      ),
+    },
+    { id: 'role', name: t('settings.role'), place: 'note', cell: ({ role }) => role },
+    {
+      id: 'status',
+      name: t('settings.status'),
+      place: 'state',
+      cell: ({ state }) => <Badge tone={tones[state]}>{t(`settings.tokenStates.${state}`)}</Badge>,
+    },
+    {
+      id: 'used',
+      name: t('settings.lastUsed'),
+      cell: ({ last_used_at: at }) => <Time at={at} />,
+    },
+    {
+      id: 'expires',
+      name: t('settings.expires'),
+      cell: ({ expires_at: at }) => (at === null ? t('settings.never') : <Time at={at} />),
+    },
+    {
+      id: 'revoke',
+      name: t('settings.actions'),
+      isAction: true,
+      cell: (token) => <RevokeToken key={token.id} token={token} />,
+    },
+  ],
+  empty: <Empty title={t('settings.noToken')} />,
+})
+
+export function AdminTokens() {
+  const isOwner = useMay('owner')
+  const [isNew, setIsNew] = useState(false)
+  const close = (): void => setIsNew(false)
   return (
     <>
-      <AdminTokens />
-      <Sessions />
+      <List
+        of={tokenList}
+        list={useList(['settings', 'admin-tokens'], readTokens)}
+        title={t('settings.tokens')}
+        hint={t('settings.tokensHint')}
+        actions={
+          isOwner && (
+            <Button look="primary" onClick={() => setIsNew(true)}>
+              <Plus aria-hidden /> {t('settings.newToken')}
+            </Button>
+          )
+        }
+      />
+      <Dialog title={t('settings.newToken')} isOpen={isNew} onClose={close}>
+        <NewToken onClose={close} />
+      </Dialog>
+    </>
+  )
+}
+
+const fields = {
+  name: textField(t('settings.name'), { input: { placeholder: 'monitoring' } }),
+  role: choiceField(
+    t('settings.role'),
+    roles.map((role) => [role, t(`settings.roles.${role}`)] as const),
+    { initial: 'viewer' },
+  ),
+  expires: dayField(t('settings.expires'), { hint: t('settings.expiresHint') }),
+}
+
+function NewToken({ onClose }: { onClose: () => void }) {
+  const [secret, setSecret] = useState<string>()
+  if (secret !== undefined)
+    return <SecretOnce secret={secret} variables={`TURNPIKE_TOKEN=${secret}`} onDone={onClose} />
+  return (
+    <NewForm
+      fields={fields}
+      action={t('settings.createToken')}
+      send={({ draft: { name, role, expires }, once }) =>
+        bodyOf(
+          api.POST('/admin/v1/admin-tokens', {
+            params: { header: { 'Idempotency-Key': once } },
+            body: { name: name.trim(), role, ...(expires !== '' && { expires }) },
+          }),
+        )
+      }
+      refresh={[['settings', 'admin-tokens']]}
+      onDone={({ secret: made }) => setSecret(made ?? '')}
+    />
+  )
+}
+
+function RevokeToken({ token: { id, name, state } }: { token: Token }) {
+  const client = useQueryClient()
+  const isOwner = useMay('owner')
+  const [isAsking, setIsAsking] = useState(false)
+  const revoking = useMutation({
+    mutationFn: () =>
+      bodyOf(api.DELETE('/admin/v1/admin-tokens/{id}', { params: { path: { id } } })),
+    async onSuccess() {
+      await client.invalidateQueries({ queryKey: ['settings', 'admin-tokens'] })
+      announce(t('settings.isRevoked', { name }))
+      setIsAsking(false)
+    },
+  })
+  if (!isOwner || state !== 'active') return null
+  return (
+    <>
+      <Button onClick={() => setIsAsking(true)}>{t('settings.revoke')}</Button>
+      <Confirm
+        title={t('settings.revokeTitle', { name })}
+        action={t('settings.revokeToken')}
+        isOpen={isAsking}
+        isBusy={revoking.isPending}
+        error={revoking.error}
+        onConfirm={() => revoking.mutate()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('settings.revokeText')}
+      </Confirm>
+    </>
+  )
+}
+
+const readSessions = () => bodyOf(api.GET('/admin/v1/sessions'))
+
+type Session = Awaited<ReturnType<typeof readSessions>>['items'][number]
+
+const sessionList = defineList<Session>({
+  name: 'sessions',
+  caption: t('settings.sessionsCaption'),
+  rowKey: ({ created_at: at }) => at,
+  columns: [
+    {
+      id: 'in',
+      name: t('settings.signedIn'),
+      cell: ({ created_at: at, current }) => (
+        <>
+          <Time at={at} /> {current && <Badge tone="accent">{t('settings.thisBrowser')}</Badge>}
+        </>
+      ),
+    },
+    { id: 'used', name: t('settings.lastUsed'), cell: ({ last_used_at: at }) => <Age at={at} /> },
+    { id: 'ends', name: t('settings.ends'), cell: ({ expires_at: at }) => <Time at={at} /> },
+  ],
+  empty: null,
+})
+
+export function Sessions() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['settings', 'sessions'],
+    queryFn: readSessions,
+  })
+  const [isAsking, setIsAsking] = useState(false)
+  return (
+    <>
+      <List
+        of={sessionList}
+        list={{ rows: data?.items, error, retry: () => void refetch() }}
+        title={t('settings.sessions')}
+        hint={t('settings.sessionsHint')}
+        actions={
+          <Button onClick={() => setIsAsking(true)}>{t('settings.signOutEverywhere')}</Button>
+        }
+      />
+      <Confirm
+        title={t('settings.signOutTitle')}
+        action={t('settings.signOutEverywhere')}
+        isOpen={isAsking}
+        isBusy={false}
+        onConfirm={() => void signOut('everywhere')}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('settings.signOutText')}
+      </Confirm>
     </>
   )
 }

@@ -5,14 +5,17 @@ import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Badge, Card, Notice } from '../../ui/card.tsx'
+import { Badge, Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { formatInteger } from '../../ui/format.ts'
-import { List } from '../../ui/list.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/values.tsx'
-import { settingsQuery, type Setting } from './queries.ts'
+import { Actor } from '../audit/action-list.tsx'
+import { settingsQuery } from './in-force.tsx'
 
 function readBackups(cursor: { cursor?: string }) {
   return bodyOf(api.GET('/admin/v1/backups', { params: { query: { limit: 50, ...cursor } } }))
@@ -20,102 +23,100 @@ function readBackups(cursor: { cursor?: string }) {
 
 type Backup = Awaited<ReturnType<typeof readBackups>>['items'][number]
 
-export function Backups() {
-  const list = useList(['settings', 'backups'], readBackups)
-  const isOwner = useMay('owner')
+const backupList = defineList<Backup>({
+  name: 'backups',
+  caption: t('settings.backupsCaption'),
+  rowKey: ({ at }) => at,
+  rowTone: ({ audit }) => (audit === 'failed' ? 'bad' : undefined),
+  columns: [
+    { id: 'taken', name: t('settings.taken'), cell: ({ at }) => <Time at={at} /> },
+    {
+      id: 'by',
+      name: t('settings.by'),
+      place: 'note',
+      cell: ({ actor, actor_name: name }) => <Actor id={actor} name={name} />,
+    },
+    {
+      id: 'file',
+      name: t('settings.file'),
+      cell: ({ file }) => file ?? <span className="soft">{t('settings.downloaded')}</span>,
+    },
+    {
+      id: 'size',
+      name: t('settings.size'),
+      isNumber: true,
+      cell: ({ bytes }) => (
+        <span data-tip={t('settings.bytes', { bytes: formatInteger(bytes) })}>
+          {(bytes / 1_000_000).toFixed(1)} MB
+        </span>
+      ),
+    },
+    {
+      id: 'audit',
+      name: t('settings.audit'),
+      place: 'state',
+      cell: ({ audit }) => (
+        <Badge tone={audit === 'passed' ? 'good' : 'bad'}>{t(`settings.audits.${audit}`)}</Badge>
+      ),
+    },
+    {
+      id: 'sha256',
+      name: 'SHA-256',
+      cell: ({ sha256 }) => <code data-tip={sha256}>{sha256.slice(0, 12)}…</code>,
+    },
+  ],
+  empty: <NoBackup />,
+})
+
+/** Undefined until the settings are read. */
+function useIsPostgres(): boolean | undefined {
   const { data } = useQuery(settingsQuery)
-  const dialect = data === undefined ? undefined : dialectOf(data.settings)
-  const [isAsking, setIsAsking] = useState(false)
+  const store = data?.settings.find(({ name }) => name === 'store')
+  return data && store?.value?.startsWith('postgres') === true
+}
+
+function NoBackup() {
+  const isPostgres = useIsPostgres()
   return (
-    <Card
-      title="Backups"
-      hint="Each is a copy of the whole store (SQLite), made and audited while the gateway runs."
-      isFlush
-      actions={
-        isOwner &&
-        dialect === 'sqlite' && (
-          <Button look="primary" onClick={() => setIsAsking(true)}>
-            <Download aria-hidden /> Download a backup
-          </Button>
-        )
-      }
-    >
-      <List
-        caption="Backups, newest first"
-        list={list}
-        rowKey={({ at }) => at}
-        rowTone={({ audit }) => (audit === 'failed' ? 'bad' : undefined)}
-        empty={
-          <Empty title="No backup yet.">
-            {dialect === 'sqlite' && (
-              <>
-                <p>
-                  Run <code>turnpike backup</code> on the host each day.
-                </p>
-              </>
-            )}
-            {dialect === 'postgres' && 'A store on PostgreSQL is backed up with its own tools.'}
-          </Empty>
-        }
-        columns={[
-          { name: 'Taken', cell: ({ at }) => <Time at={at} /> },
-          {
-            name: 'By',
-            cell: ({ actor, actor_name: name }) => <span data-tip={actor}>{name ?? actor}</span>,
-          },
-          {
-            name: 'File',
-            cell: ({ file }) => file ?? <span className="soft">downloaded</span>,
-          },
-          {
-            name: 'Size',
-            isNumber: true,
-            cell: ({ bytes }) => (
-              <span data-tip={`${formatInteger(bytes)} bytes`}>{megabytes(bytes)}</span>
-            ),
-          },
-          { name: 'Audit', cell: ({ audit }) => <AuditBadge audit={audit} /> },
-          {
-            name: 'SHA-256',
-            cell: ({ sha256 }) => <code data-tip={sha256}>{sha256.slice(0, 12)}…</code>,
-          },
-        ]}
-      />
-      {isAsking && <BackupDialog onClose={() => setIsAsking(false)} />}
-    </Card>
+    <Empty title={t('settings.noBackup')}>
+      {isPostgres === true && t('settings.ownTools')}
+      {isPostgres === false &&
+        t.rich('settings.backUpDaily', { code: () => <code>turnpike backup</code> })}
+    </Empty>
   )
 }
 
-function dialectOf(settings: readonly Setting[]): 'sqlite' | 'postgres' {
-  const store = settings.find(({ name }) => name === 'store')
-  return store?.value?.startsWith('postgres') === true ? 'postgres' : 'sqlite'
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`
-}
-
-function AuditBadge({ audit }: { audit: Backup['audit'] }) {
-  return <Badge tone={audit === 'passed' ? 'good' : 'bad'}>{audit}</Badge>
-}
-
-function BackupDialog({ onClose }: { onClose: () => void }) {
+export function Backups() {
+  const isOwner = useMay('owner')
+  const isPostgres = useIsPostgres()
+  const [isAsking, setIsAsking] = useState(false)
+  const close = (): void => setIsAsking(false)
   return (
-    <Dialog title="Download a backup" isOpen onClose={onClose}>
-      <Notice tone="warn">
-        The file holds everything in the store: accounts, balances, requests and sealed credentials.
-        Keep it as safe as the store.
-      </Notice>
-      <p>
-        The gateway copies and audits the store first; the download begins when that is done. On a
-        large store this takes minutes. Later, compare the SHA-256 in this list with the file.
-      </p>
-      <footer className="dialog-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <a className={buttonClass('primary')} href="/admin/v1/backup" download onClick={onClose}>
-          <Download aria-hidden /> Download
-        </a>
-      </footer>
-    </Dialog>
+    <>
+      <List
+        of={backupList}
+        list={useList(['settings', 'backups'], readBackups)}
+        title={t('settings.backups')}
+        hint={t('settings.backupsHint')}
+        actions={
+          isOwner &&
+          isPostgres === false && (
+            <Button look="primary" onClick={() => setIsAsking(true)}>
+              <Download aria-hidden /> {t('settings.downloadBackup')}
+            </Button>
+          )
+        }
+      />
+      <Dialog title={t('settings.downloadBackup')} isOpen={isAsking} onClose={close}>
+        <Notice tone="warn">{t('settings.holdsAll')}</Notice>
+        <p>{t('settings.copiesFirst')}</p>
+        <footer className="dialog-foot">
+          <Button onClick={close}>{t('settings.cancel')}</Button>
+          <a className={buttonClass('primary')} href="/admin/v1/backup" download onClick={close}>
+            <Download aria-hidden /> {t('settings.download')}
+          </a>
+        </footer>
+      </Dialog>
+    </>
   )
 }

@@ -1,23 +1,66 @@
 /** The gateways of the store with their versions, and stops that were no clean ones. */
 import { useQuery } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
-import { Badge, Card, Facts, type Tone } from '../../ui/card.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { Table } from '../../ui/table.tsx'
+import { t } from '../../messages/t.ts'
+import { Badge, Card, Facts } from '../../ui/card.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
+import { Empty, Loading } from '../../ui/states.tsx'
 import { Age, Time } from '../../ui/values.tsx'
 
 const readNodes = () => bodyOf(api.GET('/admin/v1/nodes'))
 
 type Nodes = Awaited<ReturnType<typeof readNodes>>
-type State = Nodes['nodes'][number]['state']
 
-const tones: Readonly<Record<State, Tone>> = {
-  running: 'good',
-  draining: 'accent',
-  stopped: 'neutral',
-  missing: 'bad',
-}
+const tones = { running: 'good', draining: 'accent', stopped: 'neutral', missing: 'bad' } as const
 const renewMs = 10_000
+
+const nodeList = defineList<Nodes['nodes'][number]>({
+  name: 'gateways',
+  caption: t('settings.gatewaysCaption'),
+  rowKey: ({ id }) => id,
+  rowName: ({ name }) => name,
+  rowTone: ({ state }) => (state === 'missing' ? 'bad' : undefined),
+  columns: [
+    { id: 'name', name: t('settings.name'), cell: ({ name }) => <strong>{name}</strong> },
+    {
+      id: 'state',
+      name: t('settings.state'),
+      place: 'state',
+      cell: ({ state }) => <Badge tone={tones[state]}>{t(`settings.nodeStates.${state}`)}</Badge>,
+    },
+    { id: 'region', name: t('settings.region'), cell: ({ region }) => region },
+    {
+      id: 'version',
+      name: t('settings.version'),
+      place: 'note',
+      cell: ({ version, commit }) => <span data-tip={commit ?? ''}>{version}</span>,
+    },
+    {
+      id: 'started',
+      name: t('settings.started'),
+      cell: ({ started_at: at }) => <Time at={at} />,
+    },
+    { id: 'seen', name: t('settings.seen'), cell: ({ seen_at: at }) => <Age at={at} /> },
+  ],
+  empty: <Empty title={t('settings.noGateway')} />,
+})
+
+const stopList = defineList<Nodes['unclean_stops'][number]>({
+  name: 'unclean-stops',
+  caption: t('settings.stops'),
+  rowKey: ({ node, from }) => `${node} ${from}`,
+  columns: [
+    { id: 'node', name: t('settings.gateway'), cell: ({ node }) => node },
+    { id: 'from', name: t('settings.lastSign'), cell: ({ from }) => <Time at={from} /> },
+    {
+      id: 'to',
+      name: t('settings.back'),
+      cell: ({ to }) => (to === null ? t('settings.notBack') : <Time at={to} />),
+    },
+  ],
+  empty: <Empty title={t('settings.noStop')} />,
+})
 
 export function Gateways() {
   const { data, error, refetch } = useQuery({
@@ -25,13 +68,22 @@ export function Gateways() {
     queryFn: readNodes,
     refetchInterval: renewMs,
   })
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={6} />
+  const state = { error, retry: () => void refetch() }
   return (
     <>
       <Version />
-      <NodeTable nodes={data.nodes} />
-      <UncleanStops stops={data.unclean_stops} />
+      <List
+        of={nodeList}
+        list={{ rows: data?.nodes, ...state }}
+        title={t('settings.gateways')}
+        hint={t('settings.gatewaysHint')}
+      />
+      <List
+        of={stopList}
+        list={{ rows: data?.unclean_stops, ...state }}
+        title={t('settings.stops')}
+        hint={t('settings.stopsHint')}
+      />
     </>
   )
 }
@@ -43,74 +95,15 @@ function Version() {
   })
   if (data === undefined) return <Loading rows={2} />
   return (
-    <Card title="This gateway">
+    <Card title={t('settings.thisGateway')}>
       <Facts
         items={[
-          ['Version', data.version],
-          ['Commit', data.commit ?? 'not known'],
+          [t('settings.version'), data.version],
+          [t('settings.commit'), data.commit ?? t('settings.unknown')],
           ['Node.js', data.node],
-          ['Schema of the store', data.schema_version],
+          [t('settings.schema'), data.schema_version],
         ]}
       />
-    </Card>
-  )
-}
-
-function NodeTable({ nodes }: { nodes: Nodes['nodes'] }) {
-  return (
-    <Card title="Gateways" hint="All that use this store" isFlush={nodes.length > 0}>
-      {nodes.length === 0 ? (
-        <Empty title="No gateway runs." />
-      ) : (
-        <Table
-          caption="Gateways of the store"
-          rows={nodes}
-          rowKey={({ id }) => id}
-          rowTone={({ state }) => (state === 'missing' ? 'bad' : undefined)}
-          columns={[
-            { name: 'Name', cell: ({ name }) => <strong>{name}</strong> },
-            {
-              name: 'State',
-              cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge>,
-            },
-            { name: 'Region', cell: ({ region }) => region },
-            {
-              name: 'Version',
-              cell: ({ version, commit }) => <span data-tip={commit ?? ''}>{version}</span>,
-            },
-            { name: 'Started', cell: ({ started_at: at }) => <Time at={at} /> },
-            { name: 'Last seen', cell: ({ seen_at: at }) => <Age at={at} /> },
-          ]}
-        />
-      )}
-    </Card>
-  )
-}
-
-function UncleanStops({ stops }: { stops: Nodes['unclean_stops'] }) {
-  return (
-    <Card
-      title="Unclean stops"
-      hint="A gateway ended without a goodbye: a crash, a kill or a lost machine."
-      isFlush={stops.length > 0}
-    >
-      {stops.length === 0 ? (
-        <Empty title="None recorded." />
-      ) : (
-        <Table
-          caption="Unclean stops"
-          rows={stops}
-          rowKey={({ node, from }) => `${node} ${from}`}
-          columns={[
-            { name: 'Gateway', cell: ({ node }) => node },
-            { name: 'Last sign of life', cell: ({ from }) => <Time at={from} /> },
-            {
-              name: 'Back',
-              cell: ({ to }) => (to === null ? 'not back' : <Time at={to} />),
-            },
-          ]}
-        />
-      )}
     </Card>
   )
 }

@@ -1,90 +1,97 @@
 /** The settings in force of the gateway that answers: value, where it comes from, what it means. */
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Badge, Card } from '../../ui/card.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { api, bodyOf } from '../../api/client.ts'
+import { t } from '../../messages/t.ts'
+import { Badge } from '../../ui/card.tsx'
+import { useListAddress } from '../../ui/list/address.ts'
+import { defineList } from '../../ui/list/define.ts'
+import { Filters } from '../../ui/list/filters.tsx'
+import { List } from '../../ui/list/list.tsx'
 import { Prose } from '../../ui/prose.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { Table } from '../../ui/table.tsx'
-import { settingsQuery, type Setting } from './queries.ts'
-import './settings.css'
+import { Empty } from '../../ui/states.tsx'
+
+const readSettings = () => bodyOf(api.GET('/admin/v1/settings'))
+
+type Setting = Awaited<ReturnType<typeof readSettings>>['settings'][number]
+
+export const settingsQuery = queryOptions({
+  queryKey: ['settings', 'in-force'],
+  queryFn: readSettings,
+})
+
+const settingList = defineList<Setting, 'q'>({
+  name: 'settings',
+  caption: t('settings.inForce'),
+  rowKey: ({ name }) => name,
+  filters: [{ kind: 'text', name: 'q', label: t('settings.search'), placeholder: 'timeout' }],
+  columns: [
+    {
+      id: 'setting',
+      name: t('settings.setting'),
+      value: ({ name }) => name,
+      cell: ({ name, meaning }) => (
+        <>
+          <code>{name}</code>
+          <p className="soft">
+            <Prose text={meaning} />
+          </p>
+        </>
+      ),
+    },
+    {
+      id: 'value',
+      name: t('settings.value'),
+      place: 'note',
+      cell: ({ value }) =>
+        value === null ? (
+          <span className="soft">{t('settings.notSet')}</span>
+        ) : (
+          <code className="break">{value}</code>
+        ),
+    },
+    {
+      id: 'from',
+      name: t('settings.from'),
+      place: 'state',
+      value: ({ source }) => source,
+      cell: ({ source, place, default: usual }) => (
+        <span data-tip={usual === null ? '' : t('settings.default', { usual })}>
+          <Badge tone={source === 'default' ? 'neutral' : 'accent'}>
+            {t(`settings.sources.${source}`)}
+          </Badge>
+          {place !== null && <div className="soft break">{place}</div>}
+        </span>
+      ),
+    },
+    {
+      id: 'group',
+      name: t('settings.group'),
+      room: 'widest',
+      value: ({ group }) => group,
+      cell: ({ group }) => <span className="soft">{group}</span>,
+    },
+  ],
+  empty: <Empty title={t('settings.noMatch')}>{t('settings.noMatchHint')}</Empty>,
+})
 
 export function InForce() {
-  const { q = '' } = useSearch({ from: '/shell/settings' })
-  const navigate = useNavigate({ from: '/settings' })
+  const search = useSearch({ from: '/shell/settings' })
+  const { change, list: address } = useListAddress(search)
   const { data, error, refetch } = useQuery(settingsQuery)
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={10} />
-  const found = data.settings.filter((setting) => isMatch(setting, q.trim().toLowerCase()))
-  const groups = [...new Set(found.map(({ group }) => group))]
+  const words = (search.q ?? '').trim().toLowerCase()
+  const rows = data?.settings.filter(({ name, meaning, value }) =>
+    `${name} ${meaning} ${value ?? ''}`.toLowerCase().includes(words),
+  )
   return (
     <>
-      <div className="filters">
-        <TextField
-          label="Search"
-          type="search"
-          placeholder="timeout"
-          value={q}
-          onChange={(text) =>
-            void navigate({
-              search: { tab: 'in-force', ...(text !== '' && { q: text }) },
-              replace: true,
-            })
-          }
-        />
-      </div>
-      {groups.length === 0 && <Empty title="No setting matches.">Search for another word.</Empty>}
-      {groups.map((group) => (
-        <Card key={group} title={group} isFlush>
-          <div className="setting-group">
-            <SettingTable
-              group={group}
-              settings={found.filter((setting) => setting.group === group)}
-            />
-          </div>
-        </Card>
-      ))}
+      <Filters filters={settingList.filters ?? []} values={search} onChange={change} />
+      <List
+        of={settingList}
+        {...address}
+        list={{ rows, error, retry: () => void refetch() }}
+        title={t('settings.inForce')}
+      />
     </>
-  )
-}
-
-function isMatch({ name, meaning, value }: Setting, words: string): boolean {
-  return `${name} ${meaning} ${value ?? ''}`.toLowerCase().includes(words)
-}
-
-function SettingTable({ group, settings }: { group: string; settings: readonly Setting[] }) {
-  return (
-    <Table
-      caption={group}
-      rows={settings}
-      rowKey={({ name }) => name}
-      columns={[
-        {
-          name: 'Setting',
-          cell: ({ name, meaning }) => (
-            <div className="setting-meaning">
-              <code>{name}</code>
-              <p className="soft">
-                <Prose text={meaning} />
-              </p>
-            </div>
-          ),
-        },
-        {
-          name: 'Value',
-          cell: ({ value }) =>
-            value === null ? <span className="soft">not set</span> : <code>{value}</code>,
-        },
-        {
-          name: 'From',
-          cell: ({ source, place, default: usual }) => (
-            <span data-tip={usual === null ? '' : `Default: ${usual}`}>
-              <Badge tone={source === 'default' ? 'neutral' : 'accent'}>{source}</Badge>
-              {place !== null && <div className="soft break">{place}</div>}
-            </span>
-          ),
-        },
-      ]}
-    />
   )
 }

@@ -1,36 +1,99 @@
-/** How this installation is set up: settings, gateways, backups, who may sign in, and its check. */
+/** How this installation is set up: settings in force, gateways, backups, who may sign in, and its check. */
+import { useMutation } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
+import { Stethoscope } from 'lucide-react'
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay } from '../../api/session.ts'
+import { t } from '../../messages/t.ts'
+import { Button } from '../../ui/button.tsx'
+import { Badge, Card } from '../../ui/card.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { Access } from './access.tsx'
+import { AdminTokens, Sessions } from './access.tsx'
 import { Backups } from './backups.tsx'
-import { Doctor } from './doctor.tsx'
 import { Gateways } from './gateways.tsx'
 import { InForce } from './in-force.tsx'
 
 export function Settings() {
   const { tab = 'in-force' } = useSearch({ from: '/shell/settings' })
   return (
-    <Page
-      title="Settings"
-      hint="Settings are changed in the configuration file or the environment."
-    >
+    <Page title={t('settings.title')} hint={t('settings.hint')}>
       <Tabs
-        label="Settings"
+        label={t('settings.title')}
         current={tab}
         tabs={[
-          ['in-force', 'In force'],
-          ['gateways', 'Gateways and versions'],
-          ['backups', 'Backups'],
-          ['access', 'Tokens and sessions'],
-          ['doctor', 'Doctor'],
+          ['in-force', t('settings.inForce')],
+          ['gateways', t('settings.gatewaysTab')],
+          ['backups', t('settings.backups')],
+          ['access', t('settings.access')],
+          ['doctor', t('settings.doctor')],
         ]}
       />
       {tab === 'in-force' && <InForce />}
       {tab === 'gateways' && <Gateways />}
       {tab === 'backups' && <Backups />}
-      {tab === 'access' && <Access />}
+      {tab === 'access' && (
+        <>
+          <AdminTokens />
+          <Sessions />
+        </>
+      )}
       {tab === 'doctor' && <Doctor />}
     </Page>
+  )
+}
+
+const runDoctor = () => bodyOf(api.POST('/admin/v1/doctor'))
+
+type Finding = Awaited<ReturnType<typeof runDoctor>>['findings'][number]
+
+const tones = { ok: 'good', advice: 'warn', problem: 'bad' } as const
+
+const findingList = defineList<Finding>({
+  name: 'findings',
+  caption: t('settings.findings'),
+  rowKey: ({ area, message }) => `${area} ${message}`,
+  rowTone: ({ status }) => (status === 'problem' ? 'bad' : undefined),
+  columns: [
+    { id: 'area', name: t('settings.area'), value: ({ area }) => area, cell: ({ area }) => area },
+    {
+      id: 'result',
+      name: t('settings.result'),
+      place: 'state',
+      value: ({ status }) => status,
+      cell: ({ status }) => <Badge tone={tones[status]}>{t(`settings.results.${status}`)}</Badge>,
+    },
+    { id: 'finding', name: t('settings.finding'), cell: ({ message }) => message },
+  ],
+  empty: null,
+})
+
+function Doctor() {
+  const mayRun = useMay('operator')
+  const running = useMutation({ mutationFn: runDoctor })
+  const head = {
+    title: t('settings.doctor'),
+    hint: t('settings.doctorHint'),
+    actions: mayRun && (
+      <Button look="primary" isBusy={running.isPending} onClick={() => running.mutate()}>
+        <Stethoscope aria-hidden /> {t('settings.runNow')}
+      </Button>
+    ),
+  }
+  if (running.data !== undefined && !running.isPending)
+    return <List of={findingList} list={{ rows: running.data.findings }} {...head} />
+  return (
+    <Card {...head}>
+      {running.isPending && <Loading />}
+      {running.error !== null && <Failure error={running.error} />}
+      {running.isIdle && (
+        <Empty title={t('settings.notRun')}>
+          {mayRun ? t('settings.runTakes') : t('settings.operatorRuns')}
+        </Empty>
+      )}
+    </Card>
   )
 }
