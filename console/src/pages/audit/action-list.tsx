@@ -175,7 +175,7 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function textOf(value: unknown): string {
-  if (value === null || value === undefined) return t('audit.nothing')
+  if (value === null || value === undefined || value === '') return t('audit.nothing')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
