@@ -15,6 +15,7 @@ import {
   hasRange,
   isDay,
   parseEnd,
+  periodOf,
   utcDay,
   type Period,
   type Preset,
@@ -84,7 +85,7 @@ export function RangePicker(props: RangePickerProps) {
                   )}
                   {presets.map(presetButton)}
                 </div>
-                <Between value={value} unit={unit} onChange={choose} />
+                <Between value={endsOf(value, preset, unit)} unit={unit} onChange={choose} />
               </Popover.Popup>
             </Popover.Positioner>
           </Popover.Portal>
@@ -93,6 +94,15 @@ export function RangePicker(props: RangePickerProps) {
       </div>
     </div>
   )
+}
+
+/** The ends that the picker begins with: those of the preset, where one is chosen. */
+function endsOf(value: Range, preset: Preset | undefined, unit: 'day' | 'moment'): Range {
+  if (preset === undefined) return value
+  const nowMs = Date.now()
+  return unit === 'day'
+    ? periodOf({ range: preset }, { unit, nowMs, usual: preset })
+    : periodOf({ range: preset }, { unit, nowMs })
 }
 
 /** A range in words: its preset, or its ends. */
