@@ -115,10 +115,8 @@ describe('an account that begins', () => {
         const text = (await snippetsOf(page, client, model)).join('\n')
         assert.ok(text.includes(address) && text.includes('cr_…'), text)
       }
-      const models = await page
-        .getByLabel('Model', { exact: true })
-        .locator('option')
-        .allInnerTexts()
+      await page.getByLabel('Model', { exact: true }).click()
+      const models = await page.getByRole('option').allInnerTexts()
       assert.deepEqual(models, ['chat-1', 'chat-mini-1'])
     })
   })

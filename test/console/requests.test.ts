@@ -234,9 +234,9 @@ describe('the pages of requests', () => {
         assert.ok(text.includes(attempt.channel) && text.includes(attempt.meaning), text)
       }
       assert.match(await attempts.first().innerText(), /Then another channel\./)
-      const bill = page.getByRole('region', { name: 'Tokens times prices' })
+      const bill = page.getByRole('region', { name: 'Cost of the request' })
       assert.match(
-        await bill.getByRole('row', { name: 'Charge' }).innerText(),
+        await bill.getByRole('row', { name: 'Cost' }).innerText(),
         new RegExp(`\\$${shown.cost_usd.replace('.', '\\.')}`),
       )
       await page.getByText(shown.bill?.calculation ?? '', { exact: true }).waitFor()

@@ -1,13 +1,15 @@
-/** The page of account holders: their figures, read with the token that they paste. */
+/** The page of account holders: the sign-in, or the account of the token that this tab has. */
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { StrictMode } from 'react'
+import { StrictMode, useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Problem } from '../problem.ts'
 import { applyTheme } from '../ui/theme.ts'
 import { TipLayer } from '../ui/tip.tsx'
-import { AccountPage } from './account-page.tsx'
-import { forgetToken } from './token.ts'
+import { Account } from './frame.tsx'
+import { SignIn } from './sign-in.tsx'
+import { forgetToken, useToken } from './token.ts'
 import '../ui/tokens.css'
+import './account-page.css'
 
 applyTheme()
 
@@ -29,6 +31,15 @@ const client = new QueryClient({
     },
   },
 })
+
+function AccountPage() {
+  const token = useToken()
+  useEffect(() => {
+    // Figures of one account must not stay for the next.
+    if (token === null) client.removeQueries({ queryKey: ['account'] })
+  }, [token])
+  return token === null ? <SignIn /> : <Account key={token} />
+}
 
 const element = document.getElementById('root')
 if (element === null) throw new Error('The page has no element with the id root.')

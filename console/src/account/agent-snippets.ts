@@ -1,4 +1,5 @@
 /** The settings of agents and apps, line by line those of docs/clients. */
+import { t } from '../messages/t.ts'
 import { clients, type Client } from './snippets.ts'
 
 const agents: readonly Client[] = [
@@ -8,7 +9,7 @@ const agents: readonly Client[] = [
     format: 'messages',
     parts: ({ origin, vendor, model, smallModel }) => [
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `export ANTHROPIC_BASE_URL=${origin}/${vendor}
 export ANTHROPIC_AUTH_TOKEN=cr_…
 export ANTHROPIC_MODEL=${model}
@@ -35,7 +36,7 @@ env_key = "TURNPIKE_KEY"
 wire_api = "responses"`,
       },
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `export TURNPIKE_KEY=cr_…
 codex exec --skip-git-repo-check "Say good morning."`,
       },
@@ -70,7 +71,7 @@ ${[...new Set([model, smallModel])]
 }`,
       },
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `export TURNPIKE_KEY=cr_…
 opencode run "Say good morning."`,
       },
@@ -82,7 +83,7 @@ opencode run "Say good morning."`,
     format: 'chat',
     parts: ({ origin, vendor, model }) => [
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `export TURNPIKE_KEY=cr_…
 cline auth --provider openai-compatible --baseurl ${origin}/${vendor}/v1 --apikey "$TURNPIKE_KEY" --modelid ${model}
 cline "Say good morning."`,
@@ -111,7 +112,7 @@ models:
       maxTokens: 8192`,
       },
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `cn --config ~/.continue/config.yaml --auto -p "Say good morning."`,
       },
     ],
@@ -122,7 +123,7 @@ models:
     format: 'chat',
     parts: ({ origin, vendor, model }) => [
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `export OPENAI_BASE_URL=${origin}/${vendor}/v1
 export OPENAI_API_KEY=cr_…
 export OPENAI_MODEL=${model}
@@ -136,7 +137,7 @@ qwen --auth-type openai "Say good morning."`,
     format: 'chat',
     parts: ({ origin, vendor, model }) => [
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `export OPENAI_API_BASE=${origin}/${vendor}/v1
 export OPENAI_API_KEY=cr_…
 aider --model openai/${model} --message "Say good morning."`,
@@ -149,7 +150,7 @@ aider --model openai/${model} --message "Say good morning."`,
     format: 'chat',
     parts: ({ origin, vendor }) => [
       {
-        title: 'In a terminal',
+        title: t('account.parts.terminal'),
         text: `export OPENAI_API_BASE_URL=${origin}/${vendor}/v1
 export OPENAI_API_KEY=cr_…
 export ENABLE_OLLAMA_API=false

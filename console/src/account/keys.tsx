@@ -1,50 +1,135 @@
 /** The keys of the account: their use, and what their limits leave. Secrets are not here. */
 import { useQuery } from '@tanstack/react-query'
+import { t } from '../messages/t.ts'
+import { Budgets } from '../ui/budgets.tsx'
 import { Badge, Card, type Tone } from '../ui/card.tsx'
-import { Empty, Failure, Loading } from '../ui/states.tsx'
-import { ExportButton, Table, type Column } from '../ui/table.tsx'
+import { usdText } from '../ui/exact.ts'
+import { formatInteger } from '../ui/format.ts'
+import { Stack } from '../ui/layout.tsx'
+import { defineList, type ListColumn, type SheetProps } from '../ui/list/define.ts'
+import { List } from '../ui/list/list.tsx'
+import { RowFacts, SheetHead } from '../ui/list/sheet.tsx'
+import { Empty } from '../ui/states.tsx'
 import { Missing, Time, Usd } from '../ui/values.tsx'
+import { ViewLink } from './address.tsx'
+import type { Key } from './answers.ts'
 import { BudgetLine } from './budget-line.tsx'
-import type { Key } from './forms.ts'
-import { keysQuery } from './queries.ts'
-import { usdText } from './usd.ts'
-import { ViewLink } from './view-link.tsx'
+import { keysQuery } from './read.ts'
+import { ExportRows } from './shown.tsx'
 
-export function Keys() {
-  const { data: keys, error, refetch } = useQuery(keysQuery)
-  return (
-    <Card
-      title="Keys"
-      hint="Your operator creates and revokes keys. The secret of a key is shown once, when it is made."
-      isFlush
-      actions={
-        keys !== undefined &&
-        keys.length > 0 && <ExportButton fileName="keys" columns={columns} readRows={() => keys} />
-      }
-    >
-      {keys === undefined && error === null && <Loading rows={6} />}
-      {keys === undefined && error !== null && (
-        <Failure error={error} onRetry={() => void refetch()} />
-      )}
-      {keys?.length === 0 && (
-        <Empty title="This account has no key.">Ask your operator for one.</Empty>
-      )}
-      {keys !== undefined && keys.length > 0 && (
-        <Table
-          caption="Keys of the account"
-          columns={columns}
-          rows={keys.toSorted((one, other) => placeOf(one) - placeOf(other))}
-          rowKey={({ id }) => id}
-        />
-      )}
-    </Card>
-  )
+const tones: Readonly<Record<string, Tone>> = { active: 'good', expired: 'warn' }
+
+const nameOf = ({ name, head }: Key): string => (name === '' ? head : name)
+
+function stateWord(state: string): string {
+  return state === 'active' || state === 'expired' || state === 'revoked'
+    ? t(`account.states.${state}`)
+    : state
 }
 
-const tones: Readonly<Record<string, Tone>> = {
-  active: 'good',
-  expired: 'warn',
-  revoked: 'neutral',
+const columns: readonly ListColumn<Key>[] = [
+  { id: 'name', name: t('account.key'), place: 'name', cell: nameOf, value: nameOf },
+  {
+    id: 'head',
+    name: t('account.head'),
+    place: 'note',
+    cell: ({ head }) => <code>{head}</code>,
+  },
+  {
+    id: 'state',
+    name: t('account.state'),
+    place: 'state',
+    cell: ({ state }) => <Badge tone={tones[state] ?? 'neutral'}>{stateWord(state)}</Badge>,
+    value: ({ state }) => state,
+  },
+  used('day_usd', t('account.periods.day')),
+  { ...used('month_usd', t('account.periods.month')), place: 'amount' },
+  used('total_usd', t('account.periods.total')),
+  {
+    id: 'limits',
+    name: t('account.limits'),
+    cell: (key) => <Budgets of={budgetsOf(key)} empty={<Missing why={t('account.noLimits')} />} />,
+  },
+  {
+    id: 'models',
+    name: t('account.models'),
+    room: 'wide',
+    cell: ({ models }) => models?.join(', ') ?? t('account.all'),
+    value: ({ models }) => models?.join(' ') ?? 'all',
+  },
+  {
+    id: 'expires',
+    name: t('account.expires'),
+    room: 'wide',
+    cell: ({ expires_at: at }) => <Time at={at} />,
+    value: ({ expires_at: at }) => at,
+  },
+]
+
+function used(period: keyof Key['used'], name: string): ListColumn<Key> {
+  const value = (key: Key): string => usdText(key.used[period])
+  return {
+    id: period,
+    name,
+    isNumber: true,
+    cell: (key) => <Usd value={value(key)} places={2} />,
+    value,
+  }
+}
+
+function budgetsOf({ limits, used: spent }: Key) {
+  const limitOf = (period: string): string =>
+    usdText(limits.find((limit) => limit.period === period)?.limit_usd ?? 0)
+  return {
+    daily_usd: limitOf('day'),
+    monthly_usd: limitOf('month'),
+    total_usd: limitOf('total'),
+    used: {
+      day_usd: usdText(spent.day_usd),
+      month_usd: usdText(spent.month_usd),
+      total_usd: usdText(spent.total_usd),
+    },
+  }
+}
+
+const keyList = defineList<Key>({
+  name: 'account-page-keys',
+  caption: t('account.keysOf'),
+  columns,
+  rowKey: ({ id }) => id,
+  rowName: nameOf,
+  Sheet: KeySheet,
+  empty: <Empty title={t('account.noKey')}>{t('account.askForKey')}</Empty>,
+})
+
+/** The limits with the rest of each and its next start. */
+function KeySheet({ row: key }: SheetProps<Key>) {
+  if (key === undefined) return <SheetHead title={t('account.key')} />
+  const rates = [
+    ...(key.rpm > 0 ? [t('account.rpm', { count: formatInteger(key.rpm) })] : []),
+    ...(key.tpm > 0 ? [t('account.tpm', { count: formatInteger(key.tpm) })] : []),
+  ]
+  return (
+    <>
+      <SheetHead
+        title={nameOf(key)}
+        hint={
+          <ViewLink to={{ view: 'requests', key: key.id }}>{t('account.requestsOfKey')}</ViewLink>
+        }
+      />
+      {key.limits.length + rates.length > 0 && (
+        <Card title={t('account.limits')}>
+          <Stack>
+            {key.limits.map((limit) => (
+              <BudgetLine key={limit.period} budget={limit} />
+            ))}
+            {rates.length > 0 && <p className="soft">{rates.join(', ')}</p>}
+          </Stack>
+        </Card>
+      )}
+      <RowFacts row={key} columns={columns.filter(({ id }) => id !== 'limits')} />
+    </>
+  )
 }
 
 /** Keys that work come first. */
@@ -52,62 +137,16 @@ function placeOf({ state }: Key): number {
   return state === 'active' ? 0 : 1
 }
 
-const columns: readonly Column<Key>[] = [
-  {
-    name: 'Key',
-    cell: (key) => (
-      <div>
-        <ViewLink to={{ view: 'requests', key: key.id }}>
-          {key.name === '' ? key.head : key.name}
-        </ViewLink>
-        {key.name !== '' && (
-          <div className="soft">
-            <code>{key.head}</code>
-          </div>
-        )}
-      </div>
-    ),
-    csv: ({ name, head }) => (name === '' ? head : name),
-  },
-  {
-    name: 'State',
-    cell: ({ state }) => <Badge tone={tones[state] ?? 'neutral'}>{state}</Badge>,
-    csv: ({ state }) => state,
-  },
-  usedColumn('Today', ({ used }) => used.day_usd),
-  usedColumn('This month', ({ used }) => used.month_usd),
-  usedColumn('Total', ({ used }) => used.total_usd),
-  { name: 'Limits', cell: (key) => <KeyLimits limits={key} /> },
-  {
-    name: 'Models',
-    cell: ({ models }) => (models === null ? 'all' : models.join(', ')),
-    csv: ({ models }) => (models === null ? 'all' : models.join(' ')),
-  },
-  {
-    name: 'Expires',
-    cell: ({ expires_at: at }) => (at === null ? <Missing why="Never" /> : <Time at={at} />),
-    csv: ({ expires_at: at }) => at,
-  },
-]
-
-function usedColumn(name: string, read: (key: Key) => number): Column<Key> {
-  return {
-    name,
-    isNumber: true,
-    cell: (key) => <Usd value={usdText(read(key))} />,
-    csv: (key) => usdText(read(key)),
-  }
-}
-
-function KeyLimits({ limits: { limits, rpm, tpm } }: { limits: Key }) {
-  if (limits.length === 0 && rpm === 0 && tpm === 0) return <Missing why="No limits" />
+export function Keys() {
+  const { data: keys, error, refetch } = useQuery(keysQuery)
+  const rows = keys?.toSorted((one, other) => placeOf(one) - placeOf(other))
   return (
-    <div className="key-limits">
-      {limits.map((budget) => (
-        <BudgetLine key={budget.period} budget={budget} />
-      ))}
-      {rpm > 0 && <div className="soft">{rpm.toLocaleString('en-US')} requests per minute</div>}
-      {tpm > 0 && <div className="soft">{tpm.toLocaleString('en-US')} tokens per minute</div>}
-    </div>
+    <List
+      of={keyList}
+      title={t('account.tabs.keys')}
+      hint={t('account.keysHint')}
+      list={{ rows, error, retry: () => void refetch() }}
+      actions={<ExportRows name="keys" columns={columns} rows={rows} />}
+    />
   )
 }

@@ -1,15 +1,22 @@
-/** The first view: money, limits, and where the spend of the last days went. */
+/** The first view: money, limits, and where the spend of a period went, by day, by model, by key. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { t } from '../messages/t.ts'
 import { Card, Figure, Figures, Notice } from '../ui/card.tsx'
-import { Failure, Loading } from '../ui/states.tsx'
-import { Usd } from '../ui/values.tsx'
-import { useAddress } from './address.ts'
-import type { Account } from './forms.ts'
+import { Chart, type Series } from '../ui/chart.tsx'
+import { sumUsd, usdText } from '../ui/exact.ts'
+import { formatInteger, formatUsdExact } from '../ui/format.ts'
+import { Columns, Stack } from '../ui/layout.tsx'
+import { dayPresets, listDays, periodOf, type Period, type RangeChange } from '../ui/range.ts'
+import { RangePicker, rangeText } from '../ui/range.tsx'
+import { BarList } from '../ui/small-charts.tsx'
+import { Empty } from '../ui/states.tsx'
+import { Usd, useNow } from '../ui/values.tsx'
+import { goTo, useAddress, ViewLink, type Address } from './address.tsx'
+import type { Account, DayLine } from './answers.ts'
 import { BudgetLine } from './budget-line.tsx'
-import { daysQuery } from './queries.ts'
-import { KeyShares, ModelShares, SpendByDay } from './spend.tsx'
-import { usdText } from './usd.ts'
-import { ViewLink } from './view-link.tsx'
+import { daysQuery } from './read.ts'
+import { Shown } from './shown.tsx'
 
 export function Overview({ account }: { account: Account }) {
   return (
@@ -21,130 +28,238 @@ export function Overview({ account }: { account: Account }) {
   )
 }
 
-function Money({ account }: { account: Account }) {
-  const { balance, credit_line: line, held, available, used } = account
+function Money({
+  account: { balance, credit_line: line, held, available, used },
+}: {
+  account: Account
+}) {
   const hasLine = /[1-9]/.test(line)
   const isEmpty = !hasLine && (!/[1-9]/.test(balance) || balance.startsWith('-'))
+  const figures: readonly (readonly [label: string, usd: string | null, note: string])[] = [
+    [
+      t('account.available'),
+      available ?? balance,
+      t(held === null ? 'account.runningNotCounted' : 'account.forNewRequests'),
+    ],
+    [t('account.balance'), balance, t('account.balanceNote')],
+    ...(hasLine ? [[t('account.creditLine'), line, t('account.creditLineNote')] as const] : []),
+    [t('account.held'), held, t('account.heldNote')],
+    [t('account.spentToday'), usdText(used.day_usd), t('account.sinceMidnight')],
+    [t('account.spentMonth'), usdText(used.month_usd), t('account.sinceFirst')],
+  ]
   return (
     <>
-      {isEmpty && (
-        <Notice tone="warn">
-          The balance is used up. Requests that cost money are refused with 402 until your operator
-          adds a credit.
-        </Notice>
-      )}
+      {isEmpty && <Notice tone="warn">{t('account.usedUp')}</Notice>}
       <Figures>
-        <Figure
-          label="Available"
-          value={<Usd value={available ?? balance} />}
-          note={held === null ? 'running requests not counted' : 'for new requests'}
-        />
-        <Figure label="Balance" value={<Usd value={balance} />} note="credits less charges" />
-        {hasLine && (
-          <Figure
-            label="Credit line"
-            value={<Usd value={line} />}
-            note="how far the balance may go below zero"
-          />
-        )}
-        <Figure label="Held" value={<Usd value={held} />} note="by running requests" />
-        <Figure
-          label="Spent today"
-          value={<Usd value={usdText(used.day_usd)} />}
-          note="since 00:00 UTC"
-        />
-        <Figure
-          label="Spent this month"
-          value={<Usd value={usdText(used.month_usd)} />}
-          note="since the 1st, UTC"
-        />
+        {figures.map(([label, usd, note]) => (
+          <Figure key={label} label={label} value={<Usd value={usd} />} note={note} />
+        ))}
       </Figures>
     </>
   )
 }
 
-function Limits({ account }: { account: Account }) {
-  const { limits, rpm, window_minutes: windowMinutes, tpm } = account
+function Limits({ account: { limits, rpm, window_minutes: minutes, tpm } }: { account: Account }) {
   const rates = [
-    ...(rpm > 0 ? [ratesText(rpm, windowMinutes)] : []),
-    ...(tpm > 0 ? [`${tpm.toLocaleString('en-US')} tokens per minute`] : []),
+    ...(rpm > 0 ? [t('account.rpm', { count: formatInteger(rpm) })] : []),
+    ...(rpm > 0 && minutes > 1 ? [t('account.window', { minutes: String(minutes) })] : []),
+    ...(tpm > 0 ? [t('account.tpm', { count: formatInteger(tpm) })] : []),
   ]
   return (
-    <Card title="Limits">
-      <div className="stack">
+    <Card title={t('account.limits')}>
+      <Stack>
         {limits.map((limit) => (
           <BudgetLine key={limit.period} budget={limit} />
         ))}
-        {limits.length === 0 && <p className="soft">Spending has no daily limit.</p>}
+        {limits.length === 0 && <p className="soft">{t('account.noDailyLimit')}</p>}
         <p className="soft">
-          {rates.length === 0 ? 'Requests per minute have no limit.' : `${rates.join(', ')}.`} Keys
-          may have limits too: <ViewLink to={{ view: 'keys' }}>see your keys</ViewLink>.
+          {rates.length === 0 ? t('account.noRates') : `${rates.join(', ')}.`}{' '}
+          {t.rich('account.keysToo', {
+            link: (text) => <ViewLink to={{ view: 'keys' }}>{text}</ViewLink>,
+          })}
         </p>
-      </div>
+      </Stack>
     </Card>
   )
 }
 
-function ratesText(rpm: number, windowMinutes: number): string {
-  const rate = `${rpm.toLocaleString('en-US')} requests per minute`
-  return windowMinutes === 1 ? rate : `${rate}, counted over ${windowMinutes} minutes`
-}
+const minuteMs = 60_000
 
 function Spend() {
-  const { days: chosen } = useAddress()
-  const count = chosen === '90' ? 90 : 30
-  const byModel = useQuery({ ...daysQuery('model', count), placeholderData: keepPreviousData })
-  const byKey = useQuery({ ...daysQuery('key', count), placeholderData: keepPreviousData })
-  const hint = `The last ${count} days`
+  const address = useAddress()
+  const usual = { unit: 'day', usual: '30d' } as const
+  const period = periodOf(address, { ...usual, nowMs: useNow(minuteMs) })
+  const byModel = useQuery({ ...daysQuery('model', period), placeholderData: keepPreviousData })
+  const byKey = useQuery({ ...daysQuery('key', period), placeholderData: keepPreviousData })
+  const hint = rangeText(address, usual)
+  const change = (range: RangeChange): void => goTo({ ...address, ...range }, { replaces: true })
   return (
     <>
-      <Card title="Spend by day" hint={`${hint} (UTC), by model`} actions={<Span count={count} />}>
-        <Shown query={byModel} rows={6}>
-          {(data) => <SpendByDay {...data} />}
+      <RangePicker
+        value={address}
+        unit="day"
+        presets={dayPresets}
+        usual={usual.usual}
+        onChange={change}
+      />
+      <Card
+        title={t('account.spendByDay')}
+        hint={t('account.byModelHint', { period: hint })}
+        actions={
+          <ViewLink to={{ view: 'requests', range: 'yesterday', sort: 'cost' }}>
+            {t('account.mostYesterday')}
+          </ViewLink>
+        }
+      >
+        <Shown query={byModel}>
+          {(lines) => <SpendByDay period={period} lines={lines} onPeriod={change} />}
         </Shown>
       </Card>
-      <div className="columns">
-        <Card title="Spend by model" hint={hint}>
+      <Columns>
+        <Card title={t('account.spendByModel')} hint={hint}>
           <Shown query={byModel} rows={4}>
-            {(data) => <ModelShares {...data} />}
+            {(lines) => (
+              <Shares
+                label={t('account.spendByModel')}
+                totals={totalsOf(lines, ({ model }) => model ?? '')}
+                address={({ id }) => ({ ...address, view: 'requests', model: id, sort: 'cost' })}
+              />
+            )}
           </Shown>
         </Card>
-        <Card title="Spend by key" hint={hint}>
+        <Card title={t('account.spendByKey')} hint={hint}>
           <Shown query={byKey} rows={4}>
-            {(data) => <KeyShares {...data} />}
+            {(lines) => (
+              <Shares
+                label={t('account.spendByKey')}
+                totals={totalsOf(lines, ({ key_id: id }) => id ?? '')}
+                address={({ id }) => ({ ...address, view: 'requests', key: id, sort: 'cost' })}
+              />
+            )}
           </Shown>
         </Card>
-      </div>
+      </Columns>
     </>
   )
 }
 
-function Span({ count }: { count: number }) {
+const modelsShown = 6
+
+interface SpendProps {
+  readonly period: Period
+  readonly lines: readonly DayLine[]
+  readonly onPeriod: (range: RangeChange) => void
+}
+
+/** Each day leads to its requests, the dearest first. */
+function SpendByDay({ period, lines, onPeriod }: SpendProps) {
+  if (lines.length === 0) return <NoSpend />
+  const days = listDays(period)
+  const ranked = totalsOf(lines, ({ model }) => model ?? '').map(({ id }) => id)
+  const shown = ranked.length <= modelsShown + 1 ? ranked : ranked.slice(0, modelsShown)
+  const ofDay = groupBy(lines, ({ day }) => day)
+  const seriesOf = (name: string, isIn: (model: string) => boolean): Series => ({
+    name,
+    kind: 'bars',
+    values: days.map((day) => {
+      const costs = (ofDay.get(day) ?? []).filter(({ model }) => isIn(model ?? ''))
+      return Number(sumUsd(costs.map(({ cost }) => cost)))
+    }),
+  })
   return (
-    <nav className="holder-span" aria-label="Days of the charts">
-      <ViewLink to={{}} isCurrent={count === 30}>
-        30 days
-      </ViewLink>
-      <ViewLink to={{ days: '90' }} isCurrent={count === 90}>
-        90 days
-      </ViewLink>
-    </nav>
+    <Chart
+      label={t('account.spendByDayAndModel')}
+      isStacked
+      times={days.map((day) => Date.parse(day) / 1_000)}
+      unit="day"
+      figure="usd"
+      exact={(value) => formatUsdExact(usdText(value))}
+      series={[
+        ...shown.map((name) => seriesOf(name, (model) => model === name)),
+        ...(shown.length < ranked.length
+          ? [seriesOf(t('account.otherModels'), (model) => !shown.includes(model))]
+          : []),
+      ]}
+      onPeriod={(chosen) => onPeriod({ range: undefined, ...chosen })}
+      onOpen={(day) => goTo({ view: 'requests', sort: 'cost', ...day })}
+    />
   )
 }
 
-interface ShownProps<Data> {
-  readonly query: {
-    readonly data: Data | undefined
-    readonly error: unknown
-    readonly refetch: () => unknown
-  }
-  readonly rows: number
-  readonly children: (data: Data) => React.ReactNode
+interface Total {
+  readonly id: string
+  readonly first: DayLine
+  readonly cost: string
+  readonly requests: number
 }
 
-function Shown<Data>({ query, rows, children }: ShownProps<Data>) {
-  const { data, error, refetch } = query
-  if (data !== undefined) return children(data)
-  if (error === null) return <Loading rows={rows} />
-  return <Failure error={error} onRetry={() => void refetch()} />
+/** The largest first. */
+function totalsOf(lines: readonly DayLine[], idOf: (line: DayLine) => string): readonly Total[] {
+  const totals = [...groupBy(lines, idOf)].flatMap(([id, of]): Total[] => {
+    const [first] = of
+    if (first === undefined) return []
+    const requests = of.reduce((sum, line) => sum + line.requests, 0)
+    return [{ id, first, cost: sumUsd(of.map(({ cost }) => cost)), requests }]
+  })
+  return totals.sort((one, other) => Number(other.cost) - Number(one.cost))
+}
+
+function groupBy(
+  lines: readonly DayLine[],
+  wordOf: (line: DayLine) => string,
+): ReadonlyMap<string, readonly DayLine[]> {
+  const groups = new Map<string, DayLine[]>()
+  for (const line of lines) {
+    const group = groups.get(wordOf(line))
+    if (group === undefined) groups.set(wordOf(line), [line])
+    else group.push(line)
+  }
+  return groups
+}
+
+const barsShown = 10
+
+interface SharesProps {
+  readonly label: string
+  readonly totals: readonly Total[]
+  readonly address: (total: Total) => Address
+}
+
+function Shares({ label, totals, address }: SharesProps): ReactNode {
+  if (totals.length === 0) return <NoSpend />
+  const hidden = totals.slice(barsShown)
+  return (
+    <Stack>
+      <BarList
+        label={label}
+        bars={totals.slice(0, barsShown).map((total) => ({
+          id: total.id,
+          name: <ViewLink to={address(total)}>{total.first.key ?? total.id}</ViewLink>,
+          value: Number(total.cost),
+          text: (
+            <>
+              <span className="soft small">{t('figures.requests', { count: total.requests })}</span>{' '}
+              <Usd value={total.cost} places={2} />
+            </>
+          ),
+        }))}
+      />
+      {hidden.length > 0 && (
+        <p className="soft">
+          {t.rich('account.moreShares', {
+            count: hidden.length,
+            amount: () => <Usd value={sumUsd(hidden.map(({ cost }) => cost))} />,
+          })}
+        </p>
+      )}
+    </Stack>
+  )
+}
+
+function NoSpend() {
+  return (
+    <Empty title={t('account.noSpend')}>
+      <ViewLink to={{ view: 'setup' }}>{t('account.setUpClient')}</ViewLink>
+    </Empty>
+  )
 }

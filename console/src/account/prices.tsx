@@ -1,108 +1,181 @@
 /** The prices in force as this account pays them: list price times the account's factor, exact. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Card, Notice } from '../ui/card.tsx'
-import { TextField } from '../ui/field.tsx'
-import { formatUsdExact } from '../ui/format.ts'
-import { Empty, Failure, Loading } from '../ui/states.tsx'
-import { ExportButton, Table, type Column } from '../ui/table.tsx'
+import { className, inPriceOrder } from '../figures/bill.tsx'
+import { t } from '../messages/t.ts'
+import { Notice } from '../ui/card.tsx'
+import { scaleUsd, usdText } from '../ui/exact.ts'
+import { formatInteger, formatUsdExact } from '../ui/format.ts'
+import type { ListColumn } from '../ui/list/define.ts'
+import { Filters } from '../ui/list/filters.tsx'
+import { List } from '../ui/list/list.tsx'
+import { Empty } from '../ui/states.tsx'
 import { Missing } from '../ui/values.tsx'
-import type { ModelPrice } from './forms.ts'
-import { furtherPrices, priceIn } from './price-words.ts'
-import { pricesQuery } from './queries.ts'
-import { scaleUsd } from './usd.ts'
-import { className, inPriceOrder } from './words.ts'
+import type { ModelPrice } from './answers.ts'
+import { pricesQuery } from './read.ts'
+import { ExportRows, Shown } from './shown.tsx'
+
+interface PricesProps {
+  readonly multiplier: string
+  readonly prices: readonly ModelPrice[]
+}
 
 export function Prices() {
-  const { data, error, refetch } = useQuery(pricesQuery)
-  const [part, setPart] = useState('')
-  if (data === undefined)
-    return error === null ? (
-      <Loading rows={8} />
-    ) : (
-      <Failure error={error} onRetry={() => void refetch()} />
-    )
-  const { multiplier, prices } = data
-  const wanted = part.trim().toLowerCase()
+  return <Shown query={useQuery(pricesQuery)}>{(data) => <PriceList {...data} />}</Shown>
+}
+
+function PriceList({ multiplier, prices }: PricesProps) {
+  const [part, setPart] = useState<string>()
+  const wanted = (part ?? '').trim().toLowerCase()
   const rows = prices.filter(({ model }) => model.toLowerCase().includes(wanted))
-  const columns = columnsOf(prices, multiplier)
+  const columns = columnsOf({ multiplier, prices })
   return (
     <>
       {multiplier !== '1' && (
-        <Notice tone="accent">
-          You pay {multiplier} × the list prices; the table has that included.
-        </Notice>
+        <Notice tone="accent">{t('account.youPay', { factor: multiplier })}</Notice>
       )}
-      <div className="filters">
-        <TextField label="Model" type="search" value={part} onChange={setPart} />
-      </div>
-      <Card
-        title="Prices"
-        hint="USD per million tokens, as you pay them today"
-        isFlush
-        actions={<ExportButton fileName="prices" columns={columns} readRows={() => rows} />}
-      >
-        {rows.length === 0 ? (
-          <Empty title="No model has this name." />
-        ) : (
-          <Table caption="Prices" columns={columns} rows={rows} rowKey={({ model }) => model} />
-        )}
-      </Card>
+      <Filters
+        filters={[{ kind: 'text', name: 'model', label: t('account.model') }]}
+        values={{ model: part }}
+        onChange={({ model }) => setPart(model)}
+      />
+      <List
+        of={{
+          name: 'account-page-prices',
+          caption: t('account.tabs.prices'),
+          columns,
+          rowKey: ({ model }) => model,
+          rowName: ({ model }) => model,
+          empty: <Empty title={t('account.noPrice')} />,
+        }}
+        title={t('account.tabs.prices')}
+        hint={t('account.pricesHint')}
+        list={{ rows }}
+        actions={<ExportRows name="prices" columns={columns} rows={rows} />}
+      />
     </>
   )
 }
 
-function columnsOf(prices: readonly ModelPrice[], factor: string): readonly Column<ModelPrice>[] {
+function columnsOf({ multiplier: factor, prices }: PricesProps): readonly ListColumn<ModelPrice>[] {
   const classes = new Set(prices.flatMap(({ price }) => Object.keys(price)))
   const named = inPriceOrder(classes).filter((word) =>
     prices.some(({ price }) => priceIn(price, word) !== undefined),
   )
+  const isPlain = prices.every(({ price }) => furtherPrices(price, factor).length === 0)
   return [
-    { name: 'Model', cell: ({ model }) => <strong>{model}</strong>, csv: ({ model }) => model },
-    { name: 'Vendor', cell: ({ vendor }) => vendor, csv: ({ vendor }) => vendor },
+    {
+      id: 'model',
+      name: t('account.model'),
+      place: 'name',
+      cell: ({ model }) => <strong>{model}</strong>,
+      value: ({ model }) => model,
+    },
+    {
+      id: 'vendor',
+      name: t('account.vendor'),
+      place: 'note',
+      cell: ({ vendor }) => vendor,
+      value: ({ vendor }) => vendor,
+    },
     ...named.map((word) => priceColumn(word, factor)),
-    ...(prices.every(({ price }) => furtherPrices(price, factor).length === 0)
-      ? []
-      : [furtherColumn(factor)]),
+    ...(isPlain ? [] : [furtherColumn(factor)]),
   ]
 }
 
-function furtherColumn(factor: string): Column<ModelPrice> {
+function furtherColumn(factor: string): ListColumn<ModelPrice> {
   return {
-    name: 'Further',
+    id: 'further',
+    name: t('account.further'),
     cell: ({ price }) => {
       const texts = furtherPrices(price, factor)
-      if (texts.length === 0) return <Missing why="No further prices" />
+      if (texts.length === 0) return <Missing why={t('account.noFurther')} />
       return texts.map((text) => (
-        <div key={text} className="soft">
+        <div key={text} className="soft small">
           {text}
         </div>
       ))
     },
-    csv: ({ price }) => furtherPrices(price, factor).join('; '),
+    value: ({ price }) => furtherPrices(price, factor).join('; '),
   }
 }
 
-function priceColumn(word: string, factor: string): Column<ModelPrice> {
+function priceColumn(word: string, factor: string): ListColumn<ModelPrice> {
   return {
-    name: word === 'request' ? 'Each request' : className(word),
+    id: word,
+    name: word === 'request' ? t('account.eachRequest') : className(word),
     isNumber: true,
+    ...(word === 'input' && { place: 'amount' }),
     cell: ({ price }) => {
       const list = priceIn(price, word)
-      if (list === undefined) return <Missing why="Not offered" />
+      if (list === undefined) return <Missing why={t('account.notOffered')} />
       const paid = scaleUsd(list, factor)
+      const tip = t('account.listPrice', { price: formatUsdExact(list), factor })
       return (
-        <data
-          value={paid}
-          data-tip={factor === '1' ? undefined : `List price ${formatUsdExact(list)} × ${factor}`}
-        >
+        <data value={paid} data-tip={factor === '1' ? undefined : tip}>
           {formatUsdExact(paid)}
         </data>
       )
     },
-    csv: ({ price }) => {
+    value: ({ price }) => {
       const list = priceIn(price, word)
       return list === undefined ? null : scaleUsd(list, factor)
     },
   }
+}
+
+/** As the gateway prints them. */
+type Price = Readonly<Record<string, unknown>>
+
+/** Undefined where the model has no price of this class. */
+export function priceIn(price: Price, word: string): string | undefined {
+  const value = price[word]
+  if (typeof value === 'number') return usdText(value)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Prices that fit no column, in words. */
+function furtherPrices(price: Price, factor: string): readonly string[] {
+  const long = tableIn(price['long_context'])
+  const above = priceIn(long, 'above')
+  const groups = [
+    ['tiers', 'tier'],
+    ['speeds', 'speed'],
+    ['geos', 'region'],
+  ] as const
+  return [
+    ...(above === undefined
+      ? []
+      : [
+          t('account.above', {
+            count: formatInteger(Number(above)),
+            prices: classTexts(long, factor),
+          }),
+        ]),
+    ...groups.flatMap(([group, title]) =>
+      Object.entries(tableIn(price[group])).map(([name, change]) => {
+        const changed = tableIn(change)
+        const multiplier = priceIn(changed, 'multiplier')
+        const prices = multiplier === undefined ? classTexts(changed, factor) : `× ${multiplier}`
+        return t(`account.groups.${title}`, { name, prices })
+      }),
+    ),
+  ]
+}
+
+function classTexts(price: Price, factor: string): string {
+  return inPriceOrder(Object.keys(price))
+    .flatMap((word) => {
+      const value = word === 'above' ? undefined : priceIn(price, word)
+      return value === undefined
+        ? []
+        : [`${className(word)} ${formatUsdExact(scaleUsd(value, factor))}`]
+    })
+    .join(', ')
+}
+
+function tableIn(value: unknown): Price {
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value))
+    : {}
 }

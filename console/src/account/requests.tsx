@@ -1,155 +1,365 @@
-/** The requests of the account, the newest first, with filters; one of them explained in a dialog. */
+/** The requests of the account, the newest or the dearest first, with filters; one of them in a sheet. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Badge, Card } from '../ui/card.tsx'
-import { Empty, Failure, Loading } from '../ui/states.tsx'
-import { ExportButton, More, Table, type Column } from '../ui/table.tsx'
-import { Count, Missing, Time, Usd } from '../ui/values.tsx'
-import { shortVendorError } from '../ui/vendor-error.tsx'
-import { addressText, goTo, useAddress, type Address } from './address.ts'
-import type { RequestLine } from './forms.ts'
-import { keysQuery, requestsQuery } from './queries.ts'
-import { RequestDialog } from './request-dialog.tsx'
-import { RequestFilters } from './request-filters.tsx'
-import { ViewLink } from './view-link.tsx'
-import { outcomeOf } from './words.ts'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { BillTable } from '../figures/bill.tsx'
+import { t } from '../messages/t.ts'
+import { Button } from '../ui/button.tsx'
+import { Badge, Card, Facts, Notice, type Tone } from '../ui/card.tsx'
+import { CopyIcon } from '../ui/copy.tsx'
+import { TextField } from '../ui/field.tsx'
+import { formatUsdExact } from '../ui/format.ts'
+import { Stack } from '../ui/layout.tsx'
+import { defineList, type ListColumn, type SheetProps } from '../ui/list/define.ts'
+import { Filters } from '../ui/list/filters.tsx'
+import { List } from '../ui/list/list.tsx'
+import { SheetHead } from '../ui/list/sheet.tsx'
+import { dayPresets, hasRange, periodOf } from '../ui/range.ts'
+import { RangePicker } from '../ui/range.tsx'
+import { Empty } from '../ui/states.tsx'
+import { Count, Duration, Missing, Time, Usd, useNow } from '../ui/values.tsx'
+import { shortVendorError, VendorErrorNotice } from '../ui/vendor-error.tsx'
+import { addressText, goTo, useAddress, ViewLink, type Address } from './address.tsx'
+import type { RequestInFull, RequestLine } from './answers.ts'
+import { keysQuery, pricesQuery, requestQuery, requestsQuery } from './read.ts'
+import { ExportRows, Shown } from './shown.tsx'
+
+const outcomes = {
+  completed: 'good',
+  client_left: 'warn',
+  upstream_cut: 'bad',
+  gateway_cut: 'bad',
+  refused: 'warn',
+  failed: 'bad',
+  not_admitted: 'warn',
+} as const satisfies Readonly<Record<string, Tone>>
+type Outcome = keyof typeof outcomes
+
+function isOutcome(word: string): word is Outcome {
+  return word in outcomes
+}
+
+const noModel = <Missing why={t('account.noModel')} />
+
+const columns: readonly ListColumn<RequestLine>[] = [
+  {
+    id: 'time',
+    name: t('account.time'),
+    place: 'note',
+    cell: ({ started_at: at }) => <Time at={at} />,
+    value: ({ started_at: at }) => at,
+  },
+  {
+    id: 'model',
+    name: t('account.model'),
+    place: 'name',
+    cell: ({ model }) => model ?? noModel,
+    value: ({ model }) => model,
+  },
+  {
+    id: 'key',
+    name: t('account.key'),
+    cell: ({ key_id: id }) => <KeyName id={id} />,
+    value: ({ key_id: id }) => id,
+  },
+  {
+    id: 'outcome',
+    name: t('account.outcome'),
+    place: 'state',
+    cell: (row) => <OutcomeCell row={row} />,
+    value: ({ outcome }) => outcome,
+  },
+  tokens('input', ({ input_tokens: count }) => count),
+  tokens('output', ({ output_tokens: count }) => count),
+  tokens('cache', ({ cache_tokens: count }) => count),
+  {
+    id: 'cost',
+    name: t('account.cost'),
+    isNumber: true,
+    sort: 'cost',
+    place: 'amount',
+    cell: ({ cost }) => <Usd value={cost} places={6} />,
+    value: ({ cost }) => cost,
+  },
+]
+
+function tokens(
+  id: 'input' | 'output' | 'cache',
+  value: (row: RequestLine) => number,
+): ListColumn<RequestLine> {
+  return {
+    id,
+    name: t(`account.tokens.${id}`),
+    isNumber: true,
+    cell: (row) => <Count value={value(row)} />,
+    value,
+  }
+}
+
+function useKeyNames(): ReadonlyMap<string, string> {
+  const { data: keys = [] } = useQuery(keysQuery)
+  return new Map(keys.map(({ id, name, head }) => [id, name === '' ? head : name]))
+}
+
+function KeyName({ id }: { id: string }) {
+  return useKeyNames().get(id) ?? id
+}
+
+function OutcomeBadge({ of: word }: { of: string }) {
+  return isOutcome(word) ? (
+    <Badge tone={outcomes[word]}>{t(`account.outcomes.${word}`)}</Badge>
+  ) : (
+    <Badge>{word}</Badge>
+  )
+}
+
+function OutcomeCell({
+  row: { outcome, status, requests, vendor_error: error },
+}: {
+  row: RequestLine
+}) {
+  return (
+    <span className="row">
+      <OutcomeBadge of={outcome} />
+      {status >= 400 && <span className="soft">{status}</span>}
+      {error !== null && <span className="soft break">{shortVendorError(error)}</span>}
+      {requests > 1 && <span className="soft">{t('account.times', { count: requests })}</span>}
+    </span>
+  )
+}
+
+const requestList = defineList<RequestLine>({
+  name: 'account-page-requests',
+  caption: t('account.requestsOf'),
+  columns,
+  rowKey: ({ id }) => id,
+  Sheet: RequestSheet,
+  opener: ({ id }, content) => <OpenLink id={id}>{content}</OpenLink>,
+  empty: (
+    <Empty title={t('account.noRequests')}>
+      <ViewLink to={{ view: 'setup' }}>{t('account.setUpClient')}</ViewLink>
+    </Empty>
+  ),
+  emptyFiltered: (
+    <Empty title={t('account.noneFits')}>
+      <ViewLink to={{ view: 'requests' }}>{t('account.showAll')}</ViewLink>
+    </Empty>
+  ),
+})
+
+function OpenLink({ id, children }: { id: string; children: ReactNode }) {
+  return (
+    <a href={addressText({ ...useAddress(), request: id })} data-open>
+      {children}
+    </a>
+  )
+}
+
+const minuteMs = 60_000
 
 export function Requests() {
   const address = useAddress()
-  const { key, model, outcome, from, to } = address
-  const query = useInfiniteQuery(requestsQuery({ key, model, outcome, from, to }))
-  const { data: keys = [] } = useQuery(keysQuery)
-  const names = new Map(keys.map((each) => [each.id, each.name === '' ? each.head : each.name]))
+  const { key, model, outcome, sort, request } = address
+  const nowMs = useNow(minuteMs)
+  const period = hasRange(address) ? periodOf(address, { unit: 'day', nowMs, usual: '30d' }) : {}
+  const query = useInfiniteQuery(requestsQuery({ key, model, outcome, sort, ...period }))
   const rows = query.data?.pages.flatMap(({ items }) => items)
-  const columns = columnsOf(address, names)
-  const isFiltered = [key, model, outcome, from, to].some((each) => each !== undefined)
+  const names = useKeyNames()
+  const exported = columns.map((column) =>
+    column.id === 'key'
+      ? { ...column, value: ({ key_id: id }: RequestLine) => names.get(id) ?? id }
+      : column,
+  )
   return (
     <>
       <RequestFilters />
-      <Card
-        title="Requests"
-        hint="The newest first. Open one to see how its cost comes about."
-        isFlush
-        actions={
-          rows !== undefined &&
-          rows.length > 0 && (
-            <ExportButton fileName="requests" columns={columns} readRows={() => rows} />
-          )
-        }
-      >
-        {rows === undefined && query.error === null && <Loading rows={8} />}
-        {rows === undefined && query.error !== null && (
-          <Failure error={query.error} onRetry={() => void query.refetch()} />
-        )}
-        {rows?.length === 0 && !query.hasNextPage && <Nothing isFiltered={isFiltered} />}
-        {rows !== undefined && rows.length > 0 && (
-          <Table
-            caption="Requests of the account"
-            columns={columns}
-            rows={rows}
-            rowKey={({ id }) => id}
-          />
-        )}
-        {rows !== undefined && (rows.length > 0 || query.hasNextPage) && (
-          <More
-            count={rows.length}
-            hasMore={query.hasNextPage}
-            isBusy={query.isFetchingNextPage}
-            onMore={() => void query.fetchNextPage()}
-          />
-        )}
-      </Card>
-      <RequestDialog
-        id={address.request}
-        onClose={() => goTo({ ...address, request: undefined })}
+      <List
+        of={requestList}
+        title={t('account.tabs.requests')}
+        hint={t(sort === 'cost' ? 'account.dearestFirst' : 'account.newestFirst')}
+        isFiltered={hasRange(address) || [key, model, outcome].some((each) => each !== undefined)}
+        list={{
+          rows,
+          error: query.error,
+          retry: () => void query.refetch(),
+          more: {
+            hasMore: query.hasNextPage,
+            isBusy: query.isFetchingNextPage,
+            onMore: () => void query.fetchNextPage(),
+          },
+        }}
+        sort={sort === 'cost' ? { by: 'cost', order: 'desc' } : undefined}
+        // The other order of costs is no question that anyone has: a second click leads back.
+        onSort={({ order }) => goTo({ ...address, sort: order === 'desc' ? 'cost' : undefined })}
+        open={request}
+        onOpen={(id) => goTo({ ...address, request: id })}
+        actions={<ExportRows name="requests" columns={exported} rows={rows} />}
       />
     </>
   )
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  return isFiltered ? (
-    <Empty title="No request fits these filters.">
-      <ViewLink to={{ view: 'requests' }}>Show all requests</ViewLink>
-    </Empty>
-  ) : (
-    <Empty title="There are no requests yet.">
-      <ViewLink to={{ view: 'setup' }}>Set up a client</ViewLink>
-    </Empty>
+/** The filters are the page's address. */
+function RequestFilters() {
+  const address = useAddress()
+  const names = useKeyNames()
+  const { data: prices } = useQuery(pricesQuery)
+  const change = (fields: Partial<Address>): void =>
+    goTo({ ...address, ...fields, request: undefined }, { replaces: true })
+  const { key, model } = address
+  return (
+    <Filters
+      filters={[
+        {
+          kind: 'choice',
+          name: 'key',
+          label: t('account.key'),
+          any: t('account.allKeys'),
+          options: withChosen([...names], key),
+        },
+        {
+          kind: 'choice',
+          name: 'model',
+          label: t('account.model'),
+          any: t('account.allModels'),
+          options: withChosen(
+            (prices?.prices ?? []).map((each) => [each.model, each.model] as const),
+            model,
+          ),
+        },
+        {
+          kind: 'choice',
+          name: 'outcome',
+          label: t('account.outcome'),
+          any: t('account.allOutcomes'),
+          options: Object.keys(outcomes)
+            .filter(isOutcome)
+            .map((word) => [word, t(`account.outcomes.${word}`)] as const),
+        },
+      ]}
+      values={address}
+      onChange={change}
+    >
+      <RangePicker
+        value={address}
+        unit="day"
+        presets={dayPresets}
+        quick={['today', 'yesterday']}
+        usual={{ name: t('account.anyTime') }}
+        onChange={change}
+      />
+      <FindById />
+    </Filters>
   )
 }
 
-function columnsOf(
-  address: Address,
-  names: ReadonlyMap<string, string>,
-): readonly Column<RequestLine>[] {
+type Option = readonly [value: string, text: string]
+
+/** With the chosen value where the list does not have it. */
+function withChosen(options: readonly Option[], chosen: string | undefined): readonly Option[] {
+  const isKnown = chosen === undefined || options.some(([value]) => value === chosen)
+  return isKnown ? options : [...options, [chosen, chosen]]
+}
+
+/** Opens a request by the id that its answer had. */
+function FindById() {
+  const address = useAddress()
+  const [id, setId] = useState('')
+  const open = (event: FormEvent): void => {
+    event.preventDefault()
+    if (id.trim() !== '') goTo({ ...address, request: id.trim() })
+  }
+  return (
+    <form className="row row-end" onSubmit={open}>
+      <TextField
+        label={t('account.requestId')}
+        placeholder={t('account.idExample')}
+        value={id}
+        onChange={setId}
+      />
+      <Button type="submit">{t('account.open')}</Button>
+    </form>
+  )
+}
+
+/** What became of a request, and its cost line by line. */
+function RequestSheet({ id }: SheetProps<RequestLine>) {
+  return (
+    <>
+      <SheetHead title={t('account.request')} />
+      <Shown query={useQuery(requestQuery(id))} rows={8}>
+        {(request) => <Explained request={request} />}
+      </Shown>
+    </>
+  )
+}
+
+function Explained({ request }: { request: RequestInFull }) {
+  const { vendor_error: error, estimated, requests } = request
+  return (
+    <Stack>
+      <div className="row">
+        <OutcomeBadge of={request.outcome} />
+        <span>{request.explanation}</span>
+      </div>
+      {error !== null && <VendorErrorNotice error={error} />}
+      <Card>
+        <Facts items={factsOf(request)} />
+      </Card>
+      <Card title={t('account.cost')} isFlush={request.bill !== null}>
+        <Cost request={request} />
+      </Card>
+      {estimated && <Notice>{t('account.estimated')}</Notice>}
+      {requests > 1 && <Notice>{t('account.standsFor', { count: requests })}</Notice>}
+      <Card title={t('account.forSupport')}>
+        <Facts items={idsOf(request)} />
+      </Card>
+    </Stack>
+  )
+}
+
+function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode])[] {
+  const { model, key, key_id: keyId, operation, status, code, stream } = request
+  const tookMs = Date.parse(request.ended_at) - Date.parse(request.started_at)
+  const answer = stream === null ? 'none' : stream ? 'streamed' : 'whole'
   return [
-    {
-      name: 'Time',
-      cell: ({ id, started_at: at }) => (
-        <a
-          href={addressText({ ...address, request: id })}
-          onClick={(event) => {
-            if (event.metaKey || event.ctrlKey || event.shiftKey) return
-            event.preventDefault()
-            goTo({ ...address, request: id })
-          }}
-        >
-          <Time at={at} />
-        </a>
-      ),
-      csv: ({ started_at: at }) => at,
-    },
-    {
-      name: 'Model',
-      cell: ({ model }) => model ?? <Missing why="The request named no model of the gateway" />,
-      csv: ({ model }) => model,
-    },
-    {
-      name: 'Key',
-      cell: ({ key_id: id }) => names.get(id) ?? id,
-      csv: ({ key_id: id }) => names.get(id) ?? id,
-    },
-    {
-      name: 'Outcome',
-      cell: (row) => <Outcome row={row} />,
-      csv: ({ outcome }) => outcome,
-    },
-    {
-      name: 'Input',
-      isNumber: true,
-      cell: (row) => <Count value={row.input_tokens} />,
-      csv: (row) => row.input_tokens,
-    },
-    {
-      name: 'Output',
-      isNumber: true,
-      cell: (row) => <Count value={row.output_tokens} />,
-      csv: (row) => row.output_tokens,
-    },
-    {
-      name: 'Cache',
-      isNumber: true,
-      cell: (row) => <Count value={row.cache_tokens} />,
-      csv: (row) => row.cache_tokens,
-    },
-    {
-      name: 'Cost',
-      isNumber: true,
-      cell: ({ cost }) => <Usd value={cost} places={6} />,
-      csv: ({ cost }) => cost,
-    },
+    [t('account.model'), model ?? noModel],
+    [t('account.key'), key ?? keyId],
+    [t('account.began'), <Time key="began" at={request.started_at} />],
+    [t('account.took'), <Duration key="took" ms={tookMs} />],
+    [t('account.firstEvent'), <Duration key="first" ms={request.first_event_ms} />],
+    [t('account.status'), code === null ? status : [`${status} `, <code key="code">{code}</code>]],
+    [t('account.operation'), operation ?? <Missing why={t('account.noOperation')} />],
+    [t('account.answer'), t(`account.answers.${answer}`)],
   ]
 }
 
-function Outcome({ row }: { row: RequestLine }) {
-  const { outcome, status, requests, vendor_error: error } = row
-  const { name, tone } = outcomeOf(outcome)
+function Cost({ request: { bill, cost, refund, paid } }: { request: RequestInFull }) {
+  if (bill !== null)
+    return (
+      <BillTable
+        bill={bill}
+        cost={cost}
+        refund={refund === null ? undefined : { ...refund, paid }}
+      />
+    )
   return (
-    <span className="row">
-      <Badge tone={tone}>{name}</Badge>
-      {status >= 400 && <span className="soft">{status}</span>}
-      {error !== null && <span className="soft break">{shortVendorError(error)}</span>}
-      {requests > 1 && <span className="soft">{requests} times</span>}
+    <p className="soft">
+      {/[1-9]/.test(cost)
+        ? t('account.noDetails', { cost: formatUsdExact(cost) })
+        : t('account.costNothing')}
+    </p>
+  )
+}
+
+function idsOf({ id, vendor_request_id: vendorId }: RequestInFull) {
+  const idOf = (text: string): ReactNode => (
+    <span key={text} className="row">
+      <code className="break">{text}</code>
+      <CopyIcon text={text} label={t('ui.copy.copy')} />
     </span>
   )
+  return [
+    [t('account.requestId'), idOf(id)] as const,
+    ...(vendorId === null ? [] : [[t('account.vendorId'), idOf(vendorId)] as const]),
+  ]
 }

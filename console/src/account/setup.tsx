@@ -1,63 +1,59 @@
 /** How to set up a client: the account's base addresses, and lines to copy for each client. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { t } from '../messages/t.ts'
 import { Card, Notice } from '../ui/card.tsx'
 import { CopyButton, Snippet } from '../ui/copy.tsx'
 import { SelectField } from '../ui/field.tsx'
-import { Empty, Failure, Loading } from '../ui/states.tsx'
-import { goTo, useAddress } from './address.ts'
+import { Stack } from '../ui/layout.tsx'
+import { Empty } from '../ui/states.tsx'
+import { goTo, useAddress, ViewLink } from './address.tsx'
 import { allClients } from './agent-snippets.ts'
-import type { ModelPrice } from './forms.ts'
-import { priceIn } from './price-words.ts'
-import { pricesQuery } from './queries.ts'
-import { baseAddress, type Client } from './snippets.ts'
-import { ViewLink } from './view-link.tsx'
+import type { ModelPrice } from './answers.ts'
+import { priceIn } from './prices.tsx'
+import { pricesQuery } from './read.ts'
+import { Shown } from './shown.tsx'
+import { baseAddress } from './snippets.ts'
 
 export function Setup() {
-  const { data, error, refetch } = useQuery(pricesQuery)
-  if (data === undefined)
-    return error === null ? (
-      <Loading rows={8} />
-    ) : (
-      <Failure error={error} onRetry={() => void refetch()} />
-    )
-  if (data.prices.length === 0)
-    return (
-      <Empty title="The gateway offers no model yet.">
-        Ask your operator when there will be one.
-      </Empty>
-    )
   return (
-    <>
-      <BaseAddresses prices={data.prices} />
-      <ClientSetup prices={data.prices} />
-    </>
+    <Shown query={useQuery(pricesQuery)}>
+      {({ prices }) =>
+        prices.length === 0 ? (
+          <Empty title={t('account.noModels')}>{t('account.askWhen')}</Empty>
+        ) : (
+          <>
+            <BaseAddresses prices={prices} />
+            <ClientSetup prices={prices} />
+          </>
+        )
+      }
+    </Shown>
   )
 }
 
-const formatNames: Readonly<Record<string, string>> = {
-  messages: 'messages, as Anthropic’s clients send it',
-  chat: 'chat completions and Responses, as OpenAI’s clients send it',
+function formatWord(format: string): string {
+  return format === 'messages' || format === 'chat' ? t(`account.formats.${format}`) : format
 }
 
 function BaseAddresses({ prices }: { prices: readonly ModelPrice[] }) {
   const vendors = new Map(prices.map(({ vendor, format }) => [vendor, format]))
   return (
-    <Card title="Base addresses" hint="A client needs a base address and a key (cr_…).">
-      <ul className="addresses">
+    <Card title={t('account.baseAddresses')} hint={t('account.baseHint')}>
+      <Stack as="ul">
         {[...vendors].map(([vendor, format]) => {
           const address = baseAddress(location.origin, vendor, format)
           return (
-            <li key={vendor}>
+            <li key={vendor} className="row row-between">
               <div>
                 <code className="break">{address}</code>
-                <div className="soft">{formatNames[format] ?? format}</div>
+                <div className="soft small">{formatWord(format)}</div>
               </div>
               <CopyButton text={address} />
             </li>
           )
         })}
-      </ul>
+      </Stack>
     </Card>
   )
 }
@@ -67,7 +63,7 @@ function ClientSetup({ prices }: { prices: readonly ModelPrice[] }) {
   const [chosenModel, setModel] = useState('')
   const offered = allClients.filter(({ format }) => modelsFor(format, prices).length > 0)
   const client = offered.find(({ id }) => id === address.client) ?? offered[0]
-  if (client === undefined) return <Empty title="The gateway offers no model that answers text." />
+  if (client === undefined) return <Empty title={t('account.noTextModel')} />
   const models = modelsFor(client.format, prices)
   const model = models.find((each) => each.model === chosenModel) ?? models[0]
   if (model === undefined) return null
@@ -78,42 +74,37 @@ function ClientSetup({ prices }: { prices: readonly ModelPrice[] }) {
     smallModel: cheapestBeside(model, models),
   }
   return (
-    <Card title="Set up a client">
-      <div className="stack">
+    <Card title={t('account.setUpClient')}>
+      <Stack>
         <div className="filters">
           <SelectField
-            label="Client"
+            label={t('account.client')}
             value={client.id}
             options={offered.map(({ id, name }) => [id, name])}
             onChange={(id) => goTo({ view: 'setup', client: id }, { replaces: true })}
           />
           <SelectField
-            label="Model"
+            label={t('account.model')}
             value={model.model}
             options={models.map((each) => [each.model, each.model])}
             onChange={setModel}
           />
         </div>
         <Notice>
-          Put one of your keys in place of <code>cr_…</code>. This page does not know them;{' '}
-          <ViewLink to={{ view: 'keys' }}>their names</ViewLink> help you to find the right one.
+          {t.rich('account.putKey', {
+            code: (text) => <code>{text}</code>,
+            link: (text) => <ViewLink to={{ view: 'keys' }}>{text}</ViewLink>,
+          })}
         </Notice>
         {client.parts(place).map(({ title, text }) => (
-          <section key={title} className="setup-part" aria-label={title}>
+          <Stack as="section" isTight key={title} aria-label={title}>
             <h3>{title}</h3>
             <Snippet text={text} label={`${client.name}: ${title}`} />
-          </section>
+          </Stack>
         ))}
-        <Hint client={client} />
-      </div>
+        {client.id === 'codex' && <p className="soft">{t('account.codexHint')}</p>}
+      </Stack>
     </Card>
-  )
-}
-
-function Hint({ client: { id } }: { client: Client }) {
-  if (id !== 'codex') return null
-  return (
-    <p className="soft">Codex uses only the Responses API, so the model’s vendor must offer it.</p>
   )
 }
 

@@ -2,6 +2,8 @@
  * What to set in a client so that it uses this gateway. The lines for programs are those of docs/clients,
  * which tests run with the real programs; the key is a placeholder, because this page never has one.
  */
+import { t } from '../messages/t.ts'
+
 interface Place {
   /** The address of the gateway, without a path. */
   readonly origin: string
@@ -32,7 +34,7 @@ export function baseAddress(origin: string, vendor: string, format: string): str
 
 const keyMark = 'cr_…'
 
-const run = (text: string): Part => ({ title: 'In a terminal', text })
+const run = (text: string): Part => ({ title: t('account.parts.terminal'), text })
 
 export const clients: readonly Client[] = [
   {
@@ -64,7 +66,7 @@ curl ${origin}/${vendor}/v1/chat/completions \\
     name: 'Anthropic SDK, Python',
     format: 'messages',
     parts: ({ origin, vendor, model }) => [
-      { title: 'Install', text: 'pip install anthropic' },
+      { title: t('account.parts.install'), text: 'pip install anthropic' },
       {
         title: 'ask.py',
         text: `import os
@@ -79,7 +81,7 @@ message = client.messages.create(
 )
 print(message.content[0].text)`,
       },
-      { title: 'Run', text: `GATEWAY_KEY=${keyMark} python ask.py` },
+      { title: t('account.parts.run'), text: `GATEWAY_KEY=${keyMark} python ask.py` },
     ],
   },
   {
@@ -87,7 +89,7 @@ print(message.content[0].text)`,
     name: 'Anthropic SDK, TypeScript',
     format: 'messages',
     parts: ({ origin, vendor, model }) => [
-      { title: 'Install', text: 'npm install @anthropic-ai/sdk' },
+      { title: t('account.parts.install'), text: 'npm install @anthropic-ai/sdk' },
       {
         title: 'ask.mts',
         text: `import Anthropic from '@anthropic-ai/sdk'
@@ -103,7 +105,7 @@ const message = await client.messages.create({
 })
 for (const block of message.content) if (block.type === 'text') console.log(block.text)`,
       },
-      { title: 'Run', text: `GATEWAY_KEY=${keyMark} node ask.mts` },
+      { title: t('account.parts.run'), text: `GATEWAY_KEY=${keyMark} node ask.mts` },
     ],
   },
   {
@@ -111,7 +113,7 @@ for (const block of message.content) if (block.type === 'text') console.log(bloc
     name: 'OpenAI SDK, Python',
     format: 'chat',
     parts: ({ origin, vendor, model }) => [
-      { title: 'Install', text: 'pip install openai' },
+      { title: t('account.parts.install'), text: 'pip install openai' },
       {
         title: 'ask.py',
         text: `import os
@@ -126,7 +128,7 @@ completion = client.chat.completions.create(
 )
 print(completion.choices[0].message.content)`,
       },
-      { title: 'Run', text: `GATEWAY_KEY=${keyMark} python ask.py` },
+      { title: t('account.parts.run'), text: `GATEWAY_KEY=${keyMark} python ask.py` },
     ],
   },
   {
@@ -134,7 +136,7 @@ print(completion.choices[0].message.content)`,
     name: 'OpenAI SDK, TypeScript',
     format: 'chat',
     parts: ({ origin, vendor, model }) => [
-      { title: 'Install', text: 'npm install openai' },
+      { title: t('account.parts.install'), text: 'npm install openai' },
       {
         title: 'ask.mts',
         text: `import OpenAI from 'openai'
@@ -150,7 +152,7 @@ const completion = await client.chat.completions.create({
 })
 console.log(completion.choices[0]?.message.content)`,
       },
-      { title: 'Run', text: `GATEWAY_KEY=${keyMark} node ask.mts` },
+      { title: t('account.parts.run'), text: `GATEWAY_KEY=${keyMark} node ask.mts` },
     ],
   },
 ]

@@ -1,81 +1,160 @@
-/** Saves the statement of a period as a file, exactly as the gateway writes it. */
+/** The statement of a period: a look at it, and all of it as a file, exactly as the gateway writes it. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { StatementFigures } from '../figures/statement.tsx'
+import { t } from '../messages/t.ts'
+import { Problem } from '../problem.ts'
 import { Button } from '../ui/button.tsx'
-import { Card, Notice } from '../ui/card.tsx'
-import { SelectField, TextField } from '../ui/field.tsx'
-import { monthOf } from '../ui/months.ts'
-import { describeFailure } from '../ui/states.tsx'
-import { ask } from './client.ts'
-import type { Account } from './forms.ts'
-import { saveAnswer } from './save-answer.ts'
+import { Badge, Notice, type Tone } from '../ui/card.tsx'
+import { defineList } from '../ui/list/define.ts'
+import { List } from '../ui/list/list.tsx'
+import { dayPresets, periodOf, type Period } from '../ui/range.ts'
+import { RangePicker } from '../ui/range.tsx'
+import { describeFailure, Empty } from '../ui/states.tsx'
+import { Time, Usd, useNow } from '../ui/values.tsx'
+import { goTo, useAddress, ViewLink } from './address.tsx'
+import type { Account, Entry } from './answers.ts'
+import { ask, statementQuery } from './read.ts'
+import { Shown } from './shown.tsx'
 
-type Format = 'csv' | 'json'
+const tones = {
+  charge: 'neutral',
+  credit: 'good',
+  adjustment: 'warn',
+  refund: 'accent',
+} as const satisfies Readonly<Record<string, Tone>>
 
-export function Statement({ account }: { account: Account }) {
-  const [{ from, to }, setPeriod] = useState(() => monthOf(0))
-  const [format, setFormat] = useState<Format>('csv')
-  const saving = useSaving()
-  const isWrong = from === '' || to === '' || from > to
-  const save = (): void =>
-    saving.start(`statement-${plain(account.name)}-${from}-${to}.${format}`, { from, to, format })
+function isKind(word: string): word is keyof typeof tones {
+  return word in tones
+}
+
+const entryList = defineList<Entry>({
+  name: 'account-page-statement',
+  caption: t('account.tabs.statement'),
+  rowKey: ({ sequence }) => String(sequence),
+  columns: [
+    { id: 'time', name: t('account.time'), place: 'note', cell: ({ at }) => <Time at={at} /> },
+    {
+      id: 'kind',
+      name: t('account.kind'),
+      place: 'state',
+      cell: ({ kind }) =>
+        isKind(kind) ? <Badge tone={tones[kind]}>{t(`figures.entries.${kind}`)}</Badge> : kind,
+    },
+    { id: 'what', name: t('account.what'), place: 'name', cell: (entry) => <What of={entry} /> },
+    {
+      id: 'amount',
+      name: t('figures.amount'),
+      isNumber: true,
+      place: 'amount',
+      cell: ({ amount }) => <Usd value={amount} signed places={6} />,
+    },
+    {
+      id: 'balance',
+      name: t('account.balance'),
+      isNumber: true,
+      cell: ({ balance }) => <Usd value={balance} places={2} />,
+    },
+  ],
+  empty: <Empty title={t('account.nothingBooked')}>{t('account.chooseDays')}</Empty>,
+})
+
+function What({ of: { request, reference, exchange } }: { of: Entry }) {
+  if (request === null) return reference
   return (
-    <Card
-      title="Statement"
-      hint="The balance before, each credit, charge and refund with its calculation, and the balance after"
-    >
-      <div className="stack">
-        <div className="filters">
-          <TextField
-            label="From (UTC)"
-            type="date"
-            value={from}
-            onChange={(day) => setPeriod({ from: day, to })}
-          />
-          <TextField
-            label="To (UTC), included"
-            type="date"
-            value={to}
-            onChange={(day) => setPeriod({ from, to: day })}
-          />
-          <Button onClick={() => setPeriod(monthOf(0))}>This month</Button>
-          <Button onClick={() => setPeriod(monthOf(-1))}>Last month</Button>
-        </div>
-        <div className="filters">
-          <SelectField
-            label="Format"
-            value={format}
-            options={[
-              ['csv', 'CSV'],
-              ['json', 'JSON'],
-            ]}
-            onChange={setFormat}
-          />
-          {saving.isBusy ? (
-            <Button onClick={saving.stop}>Stop</Button>
-          ) : (
-            <Button look="primary" disabled={isWrong} onClick={save}>
-              <Download aria-hidden /> Download
-            </Button>
-          )}
-          <span role="status" className="soft">
-            {saving.text}
-          </span>
-        </div>
-        {isWrong && <Notice tone="warn">The last day must not be before the first.</Notice>}
-        {saving.error !== undefined && (
-          <Notice tone="bad">{describeFailure(saving.error).title} Nothing was saved.</Notice>
-        )}
-      </div>
-    </Card>
+    <>
+      <ViewLink to={{ view: 'requests', request }}>
+        {exchange === null ? request : `${exchange.model} · ${exchange.key}`}
+      </ViewLink>
+      {exchange !== null && <div className="soft small">{exchange.calculation}</div>}
+    </>
   )
 }
 
-interface Query {
-  readonly from: string
-  readonly to: string
-  readonly format: Format
+const minuteMs = 60_000
+
+export function Statement({ account }: { account: Account }) {
+  const address = useAddress()
+  const nowMs = useNow(minuteMs)
+  const period = periodOf(address, { unit: 'day', nowMs, usual: 'thisMonth' })
+  const query = useQuery({ ...statementQuery(period), placeholderData: keepPreviousData })
+  return (
+    <>
+      <RangePicker
+        value={address}
+        unit="day"
+        presets={dayPresets}
+        quick={['thisMonth', 'lastMonth']}
+        usual="thisMonth"
+        onChange={(range) => goTo({ ...address, ...range }, { replaces: true })}
+      />
+      <Shown query={query}>
+        {({ figures, entries }) => (
+          <>
+            <StatementFigures
+              of={{
+                ...figures,
+                from: `${period.from}T00:00:00Z`,
+                opening: figures.opening_balance,
+                closing: figures.closing_balance,
+              }}
+            />
+            <List
+              of={entryList}
+              title={t('account.tabs.statement')}
+              hint={t('account.lastLines')}
+              list={{ rows: entries }}
+              actions={<Save account={account} period={period} />}
+            />
+          </>
+        )}
+      </Shown>
+    </>
+  )
 }
+
+function Save({ account, period }: { account: Account; period: Period }) {
+  const saving = useSaving()
+  if (saving.isBusy)
+    return (
+      <>
+        <span role="status" className="soft">
+          {saving.text}
+        </span>
+        <Button onClick={saving.stop}>{t('account.stop')}</Button>
+      </>
+    )
+  const { from, to } = period
+  return (
+    <>
+      <span role="status" className="soft">
+        {saving.text}
+      </span>
+      {saving.error !== undefined && (
+        <Notice tone="bad">
+          {describeFailure(saving.error).title} {t('account.nothingSaved')}
+        </Notice>
+      )}
+      {(['csv', 'json'] as const).map((format) => (
+        <Button
+          key={format}
+          onClick={() =>
+            saving.start(`statement-${plain(account.name)}-${from}-${to}.${format}`, {
+              from,
+              to,
+              format,
+            })
+          }
+        >
+          <Download aria-hidden /> {format.toUpperCase()}
+        </Button>
+      ))}
+    </>
+  )
+}
+
+type Query = Readonly<Record<'from' | 'to' | 'format', string>>
 
 function useSaving() {
   const [text, setText] = useState('')
@@ -84,9 +163,11 @@ function useSaving() {
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
   const save = async (name: string, query: Query, { signal }: AbortController): Promise<void> => {
-    const answer = await ask('/statement', { ...query }, { signal })
-    await saveAnswer(answer, name, (bytes) => setText(`${sizeText(bytes)} read…`))
-    setText(`Saved as ${name}.`)
+    const answer = await ask('/statement', query, { signal })
+    await saveAnswer(answer, name, (bytes) =>
+      setText(t('account.bytesRead', { size: (bytes / 1_000_000).toFixed(1) })),
+    )
+    setText(t('account.savedAs', { name }))
   }
   return {
     text,
@@ -96,7 +177,7 @@ function useSaving() {
       const controller = new AbortController()
       running.current = controller
       setError(undefined)
-      setText('Reading…')
+      setText(t('account.reading'))
       setIsBusy(true)
       save(name, query, controller)
         .catch((failure: unknown) => {
@@ -109,13 +190,58 @@ function useSaving() {
   }
 }
 
-function sizeText(bytes: number): string {
-  return bytes < 1_000_000
-    ? `${Math.round(bytes / 1_000).toLocaleString('en-US')} KB`
-    : `${(bytes / 1_000_000).toFixed(1)} MB`
-}
-
 /** For a file name on every system. */
 function plain(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60)
+}
+
+const partBytes = 4_194_304
+
+/**
+ * Saves the body of an answer as a file. The parts go into blobs as they come, which browsers keep on disk,
+ * so that a long statement does not fill the memory of the page. A body that breaks off leaves no file.
+ */
+async function saveAnswer(
+  answer: Response,
+  name: string,
+  onProgress: (bytes: number) => void,
+): Promise<void> {
+  const type = answer.headers.get('content-type') ?? 'application/octet-stream'
+  const blob = new Blob(await readParts(answer, onProgress), { type })
+  const address = URL.createObjectURL(blob)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(address)
+}
+
+async function readParts(answer: Response, onProgress: (bytes: number) => void): Promise<Blob[]> {
+  const reader = answer.body?.getReader()
+  const parts: Blob[] = []
+  let waiting: Uint8Array<ArrayBuffer>[] = []
+  let waitingBytes = 0
+  let bytes = 0
+  for (let next = await readNext(reader); next !== undefined; next = await readNext(reader)) {
+    waiting.push(next)
+    waitingBytes += next.length
+    bytes += next.length
+    if (waitingBytes < partBytes) continue
+    parts.push(new Blob(waiting))
+    waiting = []
+    waitingBytes = 0
+    onProgress(bytes)
+  }
+  return [...parts, new Blob(waiting)]
+}
+
+async function readNext(
+  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    return (await reader?.read())?.value
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new Problem(0, { detail: t('account.brokenOff') })
+  }
 }

@@ -3,6 +3,7 @@
  * a storage that outlives the tab.
  */
 import { useSyncExternalStore } from 'react'
+import { t } from '../messages/t.ts'
 
 const storageKey = 'turnpike-read-token'
 const changed = new EventTarget()
@@ -42,12 +43,8 @@ function subscribe(onChange: () => void): () => void {
 
 /** Returns why a text cannot be a read-only token; such a text is not sent anywhere. */
 export function mistakeIn(text: string): string | undefined {
-  if (text.startsWith('cr_'))
-    return 'This is a key for model requests (cr_…). This page needs a read-only token (ro_…).'
-  if (text.startsWith('ad_'))
-    return 'This is an admin token (ad_…). It does not belong here. This page needs a read-only token (ro_…).'
-  if (!text.startsWith('ro_')) return 'A read-only token begins with ro_.'
-  if (!/^ro_[0-9A-Za-z]{49}$/.test(text))
-    return 'This token is not complete: it must have 49 letters and digits after ro_. Copy it again.'
-  return undefined
+  if (text.startsWith('cr_')) return t('account.isKey')
+  if (text.startsWith('ad_')) return t('account.isAdmin')
+  if (!text.startsWith('ro_')) return t('account.isOther')
+  return /^ro_[0-9A-Za-z]{49}$/.test(text) ? undefined : t('account.isCut')
 }

@@ -36,7 +36,10 @@ export function Budgets({ of: key, empty }: { of: BudgetedKey; empty: ReactNode 
 
 const nearlyAll = 0.8
 
-function Budget({ period, used, limit }: { period: string; used: string; limit: string }) {
+type Period = 'day' | 'month' | 'total'
+
+function Budget({ period, used, limit }: { period: Period; used: string; limit: string }) {
+  const word = t(`figures.periods.${period}`)
   const share = Math.min(Math.max(Number(used) / Number(limit), 0), 1)
   const look = share >= 1 ? 'budget-spent' : share >= nearlyAll ? 'budget-near' : ''
   return (
@@ -44,14 +47,14 @@ function Budget({ period, used, limit }: { period: string; used: string; limit: 
       data-tip={t('ui.budgetTip', {
         used: formatUsdExact(used),
         limit: formatUsdExact(limit),
-        period,
+        period: word,
       })}
     >
       <span>
         {formatUsd(used)}{' '}
         <span className="soft">{t('ui.ofLimit', { limit: formatUsd(limit) })}</span>
       </span>
-      <span className="soft">{period}</span>
+      <span className="soft">{word}</span>
       <span className="budget-track">
         <span className={`budget-bar ${look}`} style={{ width: `${share * 100}%` }} />
       </span>

@@ -67,7 +67,6 @@ export const accounts = {
   edit: 'Edit',
   editKey: 'Edit key',
   editTitle: 'Edit {name}',
-  entries: { charge: 'charge', credit: 'credit', adjustment: 'adjustment', refund: 'refund' },
   everyModel: 'Every model, also later ones',
   expires: 'Expires',
   expiresHint: 'Works until its end (UTC); empty for no end',

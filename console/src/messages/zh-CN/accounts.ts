@@ -69,7 +69,6 @@ export const accounts = {
   edit: '编辑',
   editKey: '编辑密钥',
   editTitle: '编辑 {name}',
-  entries: { charge: '扣费', credit: '充值', adjustment: '调整', refund: '退款' },
   everyModel: '所有模型，包括以后新增的',
   expires: '到期日',
   expiresHint: '当日结束前（UTC）有效；留空表示永不到期',

@@ -30,7 +30,7 @@ const statementList = defineList<Entry>({
       id: 'kind',
       name: t('accounts.kind'),
       place: 'state',
-      cell: ({ kind }) => <Badge tone={tones[kind]}>{t(`accounts.entries.${kind}`)}</Badge>,
+      cell: ({ kind }) => <Badge tone={tones[kind]}>{t(`figures.entries.${kind}`)}</Badge>,
     },
     { id: 'what', name: t('accounts.what'), place: 'name', cell: (entry) => <What of={entry} /> },
     {

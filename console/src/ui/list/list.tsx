@@ -132,7 +132,16 @@ function ListBody<Row extends RowData, Name extends string>(props: ListProps<Row
     ) : (
       <Failure error={error} {...(retry !== undefined && { onRetry: retry })} />
     )
-  if (rows.length === 0) return isFiltered ? (of.emptyFiltered ?? of.empty) : of.empty
+  if (rows.length === 0)
+    return (
+      <>
+        {isFiltered ? (of.emptyFiltered ?? of.empty) : of.empty}
+        {/* A link may open what the list does not show. */}
+        {props.open !== undefined && (
+          <OpenRow of={of} rows={rows} id={props.open} onClose={() => props.onOpen?.(undefined)} />
+        )}
+      </>
+    )
   return <FullList {...props} rows={rows} />
 }
 

@@ -1,5 +1,57 @@
-/** The answers of `/v1/usage/…`, as docs/usage-api.md describes them, without fields that no view needs. */
-import { list, nullable, number, record, table, text, truth, type ValueOf } from './shape.ts'
+/**
+ * The answers of `/v1/usage/…`, as docs/usage-api.md describes them, without fields that no view needs. They
+ * are checked where they come in, so that the rest of the page can trust their types.
+ */
+export type Shape<Value> = (given: unknown) => Value
+
+export type ValueOf<Of> = Of extends Shape<infer Value> ? Value : never
+
+const text: Shape<string> = (given) => {
+  if (typeof given !== 'string') throw new Error('The answer has no text where one belongs.')
+  return given
+}
+
+const number: Shape<number> = (given) => {
+  if (typeof given !== 'number') throw new Error('The answer has no number where one belongs.')
+  return given
+}
+
+const truth: Shape<boolean> = (given) => given === true
+
+export function nullable<Value>(shape: Shape<Value>): Shape<Value | null> {
+  return (given) => (given === null || given === undefined ? null : shape(given))
+}
+
+function list<Value>(shape: Shape<Value>): Shape<readonly Value[]> {
+  return (given) => {
+    if (!Array.isArray(given)) throw new Error('The answer has no list where one belongs.')
+    return given.map(shape)
+  }
+}
+
+/** Values by any names. */
+function table<Value>(shape: Shape<Value>): Shape<Readonly<Record<string, Value>>> {
+  return (given) =>
+    Object.fromEntries(Object.entries(fieldsOf(given)).map(([name, value]) => [name, shape(value)]))
+}
+
+/** Fields that are not named here are left out. */
+export function record<Fields extends Readonly<Record<string, Shape<unknown>>>>(
+  shapes: Fields,
+): Shape<{ readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }> {
+  return (given) => {
+    const fields = fieldsOf(given)
+    const checked = Object.entries(shapes).map(([name, shape]) => [name, shape(fields[name])])
+    // Object.fromEntries does not keep which name has which type.
+    return Object.fromEntries(checked) as { [Name in keyof Fields]: ValueOf<Fields[Name]> }
+  }
+}
+
+export function fieldsOf(given: unknown): Readonly<Record<string, unknown>> {
+  if (typeof given !== 'object' || given === null)
+    throw new Error('The answer has no object where one belongs.')
+  return Object.fromEntries(Object.entries(given))
+}
 
 const budgetForm = record({
   period: text,
@@ -104,7 +156,6 @@ const billForm = record({
   multiplier: text,
   at_most_usd: nullable(text),
 })
-export type Bill = ValueOf<typeof billForm>
 
 export const requestInFullForm = record({
   ...requestFields,
@@ -125,3 +176,31 @@ export const pricesForm = record({
   ),
 })
 export type ModelPrice = ValueOf<typeof pricesForm>['prices'][number]
+
+const exchangeForm = record({ model: text, key: text, calculation: text })
+const entryForm = record({
+  sequence: number,
+  at: text,
+  kind: text,
+  amount: text,
+  balance: text,
+  request: nullable(text),
+  reference: text,
+  exchange: nullable(exchangeForm),
+})
+export type Entry = ValueOf<typeof entryForm>
+export const statementForm = record({ entries: list(entryForm) })
+
+export const statementFiguresForm = record({
+  opening_balance: text,
+  requests: number,
+  charged: text,
+  refunds: text,
+  credits: text,
+  adjustments: text,
+  closing_balance: text,
+})
+
+export const errorForm = record({ message: text, type: text, request_id: nullable(text) })
+
+export const operatorForm = record({ name: nullable(text), contact: nullable(text) })

@@ -1,0 +1,168 @@
+/** The frame around the views of an account: who it is, how old its figures are, and the views. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { LogOut, RotateCw } from 'lucide-react'
+import { useEffect } from 'react'
+import icon from '../icon.svg'
+import { t } from '../messages/t.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Badge, Notice } from '../ui/card.tsx'
+import { formatAge } from '../ui/format.ts'
+import { Row, Stack } from '../ui/layout.tsx'
+import { PreferencesMenu } from '../ui/preferences.tsx'
+import { useNow } from '../ui/values.tsx'
+import { useAddress, ViewLink, views, type View } from './address.tsx'
+import type { Account as Figures } from './answers.ts'
+import { Keys } from './keys.tsx'
+import { Overview } from './overview.tsx'
+import { Prices } from './prices.tsx'
+import { accountQuery, operatorQuery } from './read.ts'
+import { Requests } from './requests.tsx'
+import { Setup } from './setup.tsx'
+import { Shown } from './shown.tsx'
+import { Statement } from './statement.tsx'
+import { forgetToken } from './token.ts'
+
+const content = {
+  overview: Overview,
+  requests: Requests,
+  keys: Keys,
+  prices: Prices,
+  statement: Statement,
+  setup: Setup,
+} as const satisfies Record<View, unknown>
+
+export function Account() {
+  const { view = 'overview' } = useAddress()
+  const query = useQuery(accountQuery)
+  const Content = content[view]
+  useTitle(query.data?.name)
+  return (
+    <>
+      <a className="holder-skip" href="#content">
+        {t('account.skip')}
+      </a>
+      <header className="holder-bar">
+        <Brand />
+        <div className="holder-tools">
+          <Freshness />
+          <PreferencesMenu />
+          <Button look="quiet" onClick={() => forgetToken('asked')}>
+            <LogOut aria-hidden />
+            <span className="holder-word">{t('account.forget')}</span>
+          </Button>
+        </div>
+      </header>
+      <main id="content" className="page" tabIndex={-1}>
+        <Shown query={query}>
+          {(account) => (
+            <>
+              <Head account={account} isStale={query.error !== null} />
+              <nav className="tabs" aria-label={t('account.views')}>
+                {views.map((name) => (
+                  <ViewLink
+                    key={name}
+                    to={name === 'overview' ? {} : { view: name }}
+                    className="tab"
+                    isCurrent={name === view}
+                  >
+                    {t(`account.tabs.${name}`)}
+                  </ViewLink>
+                ))}
+              </nav>
+              <Content account={account} />
+            </>
+          )}
+        </Shown>
+        <Contact />
+      </main>
+    </>
+  )
+}
+
+/** The title of the window: the account and the operator. */
+export function useTitle(account?: string): void {
+  const operator = useOperatorName()
+  useEffect(() => {
+    const parts = [account ?? t('account.account'), operator].filter((part) => part !== undefined)
+    document.title = [...new Set(parts)].join(' · ')
+  }, [account, operator])
+}
+
+function Head({ account: { name, status }, isStale }: { account: Figures; isStale: boolean }) {
+  return (
+    <Stack as="header">
+      <Row>
+        <h1 className="break">{name}</h1>
+        {status !== 'active' && <Badge tone="bad">{statusWord(status)}</Badge>}
+      </Row>
+      {status !== 'active' && (
+        <Notice tone="bad">{t('account.refused', { status: statusWord(status) })}</Notice>
+      )}
+      {isStale && <Notice tone="warn">{t('account.stale')}</Notice>}
+    </Stack>
+  )
+}
+
+function statusWord(status: string): string {
+  return status === 'suspended' || status === 'closed' ? t(`account.statuses.${status}`) : status
+}
+
+/** How old the figures are, and reads them again. */
+function Freshness() {
+  const client = useQueryClient()
+  const { dataUpdatedAt, isFetching } = useQuery(accountQuery)
+  const nowMs = useNow(1_000)
+  if (dataUpdatedAt === 0) return null
+  return (
+    <>
+      <span className="soft small nowrap">
+        <span className="holder-wide">{t('account.updated')} </span>
+        {formatAge(Math.max(nowMs - dataUpdatedAt, 0))}
+      </span>
+      <IconButton
+        label={t('account.readAgain')}
+        aria-busy={isFetching}
+        onClick={() => void client.invalidateQueries({ queryKey: ['account'] })}
+      >
+        <RotateCw aria-hidden />
+      </IconButton>
+    </>
+  )
+}
+
+/** The operator's name as its settings have it, shown as text; undefined until it is known. */
+function useOperatorName(): string | undefined {
+  const { data, error } = useQuery(operatorQuery)
+  if (data === undefined && error === null) return undefined
+  return data?.name ?? t('account.account')
+}
+
+export function Brand() {
+  const name = useOperatorName()
+  return (
+    <div className="holder-brand">
+      {name !== undefined && <img src={icon} alt="" />}
+      <span>{name}</span>
+    </div>
+  )
+}
+
+/** Leads to a mail program or a site where the setting is such an address; other text stays text. */
+export function Contact() {
+  const { data } = useQuery(operatorQuery)
+  const contact = data?.contact ?? null
+  if (contact === null) return null
+  const isLink = /^(mailto:|https:\/\/)/.test(contact)
+  return (
+    <p className="soft break holder-contact">
+      {t('account.questions')}{' '}
+      {isLink ? (
+        <a href={contact} rel="noreferrer">
+          {contact.replace(/^(mailto:|https:\/\/)/, '')}
+        </a>
+      ) : (
+        contact
+      )}
+    </p>
+  )
+}
