@@ -44,5 +44,3 @@ export const metrics = {
     of: ({ tokens, total_tokens: total }) => total ?? tokens ?? 0,
   },
 } as const satisfies Readonly<Record<string, MetricForm>>
-
-export type Metric = keyof typeof metrics

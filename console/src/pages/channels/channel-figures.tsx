@@ -1,5 +1,6 @@
 /** What a channel has done in the last thirty days: money, requests, errors, times. */
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { t } from '../../messages/t.ts'
 import { Card, Figure, Figures } from '../../ui/card.tsx'
 import { Chart } from '../../ui/chart.tsx'
@@ -26,7 +27,11 @@ export function ChannelFigures({ detail }: { detail: ChannelDetail }) {
       <MoneyEquation hint={t('channels.last30')} figures={data?.total ?? noMoney} />
       <div className="columns">
         <Card title={t('channels.requests')} hint={t('channels.byDay')}>
-          {data === undefined ? <Loading rows={6} /> : <RequestChart days={data.days} />}
+          {data === undefined ? (
+            <Loading rows={6} />
+          ) : (
+            <RequestChart channel={detail.name} days={data.days} />
+          )}
         </Card>
         <Card title={t('channels.timeToFirst')} hint={t('channels.timesByDay')}>
           {data === undefined ? <Loading rows={6} /> : <TimeChart days={data.days} />}
@@ -84,7 +89,9 @@ function Totals({
   )
 }
 
-function RequestChart({ days }: { days: Days }) {
+/** A day leads to its requests on this channel, a drag to the report of these days. */
+function RequestChart({ channel, days }: { channel: string; days: Days }) {
+  const navigate = useNavigate()
   return (
     <Chart
       label={t('channels.requestChart')}
@@ -105,6 +112,8 @@ function RequestChart({ days }: { days: Days }) {
           values: days.map(({ row }) => row?.errors ?? 0),
         },
       ]}
+      onPeriod={(period) => void navigate({ to: '/reports', search: { channel, ...period } })}
+      onOpen={(day) => void navigate({ to: '/requests', search: { channel, ...day } })}
     />
   )
 }
