@@ -307,6 +307,6 @@ describe('the forms of the catalogue', () => {
       await look('new-model', '价格（美元/百万 Token）')
       await page.goto(`${console.gateway.adminUrl}/console/channels/openai-main`)
       await page.getByRole('button', { name: '编辑', exact: true }).click()
-      await look('edit-channel', '按模型的成本价格')
+      await look('edit-channel', '同一优先级的渠道之间账户的份额。')
     }))
 })

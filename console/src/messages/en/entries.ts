@@ -37,6 +37,8 @@ export const entries = {
   },
   address: 'Address',
   otherNames: 'Other names',
+  /** The gateway says it in English. */
+  fieldMeaning: '{key, select, other {{said}}}',
   hintWithDefault: '{hint} Default: {value}.',
   more: 'More settings',
   choose: 'Choose…',

@@ -39,6 +39,44 @@ export const entries = {
   },
   address: '地址',
   otherNames: '其他名称',
+  fieldMeaning: `{key, select,
+    vendor {所属的供应商。}
+    url {不含 path 和端点路径的地址；网关会补上二者。}
+    secret {env:NAME、file:/path，或凭证本身（应用时加密）。}
+    credential {网关向供应商出示密钥的方式：请求头 x-api-key 或 api-key，或 bearer。}
+    credential_form {该渠道出示凭证的方式：x-api-key、bearer 或 api-key。}
+    path {地址与端点路径（如 /messages）之间的部分，例如 /api/paas/v4。}
+    chat_path {适用于 messages 格式的供应商，其渠道也支持 Chat Completions：它的 path，例如 /v1。}
+    query {每个请求都带的参数，替换客户端的同名参数，每行一个，例如 api-version: 2026-10-01。}
+    headers {每个请求都带的请求头，替换客户端的同名请求头，每行一个。}
+    proxy {途经的 HTTP 代理，例如 http://proxy.example:3128。}
+    stream_usage {网关是否通过添加 stream_options 请求 Chat 流的用量。}
+    drop_betas {该供应商不认识的 Beta：名称，或以 * 结尾的前缀。}
+    models {该渠道提供的模型，以及它们在该渠道的名称。}
+    rank {0 到 99。优先级数字最小且可用的渠道提供服务，数字更大的为备用。}
+    weight {1 到 10000。同一优先级的渠道之间账户的份额。}
+    max_concurrent {客户端尝试的并发上限，超出的转到下一个渠道。}
+    check {网关检查渠道的方式：request 发送极小的请求，models 获取列表，none 不检查。}
+    output_limit {请求中限制该渠道全部计费输出的字段。}
+    first_event_timeout {到流开始及首个输出之间的最长静默时间。}
+    idle_timeout {流中途的最长静默时间，也适用于思考的模型。}
+    ping_timeout {仅靠 Ping 维持已开始的流的最长时间。}
+    baselines {模型的流到首个事件的通常时间，代替学习到的值。}
+    allow_private {自有网络中的地址（如 http://10.0.0.7:8000）须选“是”。}
+    max_output_tokens {最大输出 Token 数，决定没有 max_tokens 的请求的预扣。}
+    max_input_tokens {模型最多读取的 Token 数。}
+    image_tokens {请求中一张图片最多计算的 Token 数。}
+    also {客户端可以使用的其他名称。}
+    dated {也响应带日期的名称（如 NAME-20261021）的模型选“是”，价格相同。}
+    thinks {应答中途可能静默数分钟的模型选“是”。}
+    operations {适用于 Chat 格式的供应商：模型提供 chat、responses、embeddings、completions 中的哪些。}
+    format {messages 或 chat：请求体、流事件和错误的形式。}
+    version_header {供应商用于 API 版本的请求头。}
+    default_version {客户端未发送时该请求头的值。}
+    require_max_tokens {选“否”时请求可以省略 max_tokens，网关按模型的 max_output_tokens 预扣。}
+    allow {请求可以使用您在该供应商账户中的哪些功能。}
+    stored_responses {own：账户可以使用自己生成并由供应商存储的响应；refuse：不可以。}
+    other {{said}}}`,
   hintWithDefault: '{hint} 默认值：{value}。',
   more: '更多设置',
   choose: '请选择…',

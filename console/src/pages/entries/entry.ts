@@ -48,14 +48,15 @@ export function titleOf({ key }: Pick<Field, 'key'>): string {
 /** A shorter sentence, such as "0 to 99.", says too little alone. */
 const shortMax = 24
 
-/** The first sentence of the meaning, and the default, without the marks of Markdown. */
+/** The first sentence of the meaning, and the default, without the marks of Markdown; or our own words. */
 export function hintOf(field: Field): string | undefined {
-  const { kind, meaning, default_text: fallback, is_required: isRequired } = field
+  const { key, kind, meaning, default_text: fallback, is_required: isRequired } = field
   // What is said of a file says nothing of its inputs.
   if (kind === 'prices') return undefined
   if (kind === 'cost') return t('entries.cost.hint')
   const [first = '', second = ''] = plainText(meaning).split(/(?<=\.) /)
-  const sentence = first.length < shortMax ? `${first} ${second}` : first
+  const said = first.length < shortMax ? `${first} ${second}` : first
+  const sentence = t('entries.fieldMeaning', { key: kind === 'secret' ? kind : key, said })
   if (isRequired || fallback === null) return sentence
   return t('entries.hintWithDefault', { hint: sentence, value: plainText(fallback) })
 }

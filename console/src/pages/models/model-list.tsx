@@ -205,18 +205,15 @@ const columns: readonly ListColumn<Row>[] = [
     value: ({ figures }) => numberOrNull(figures?.known_margin_usd),
     cell: ({ figures }) => <Usd value={figures?.known_margin_usd ?? '0'} />,
   }),
-  {
-    ...numbers('share', {
-      value: ({ marginShare }) => marginShare ?? null,
-      cell: ({ marginShare: share }) =>
-        share === undefined ? (
-          <Missing why={t('models.list.noRevenue')} />
-        ) : (
-          <span className={share < 0 ? 'bad' : ''}>{formatShare(share)}</span>
-        ),
-    }),
-    place: 'note',
-  },
+  numbers('share', {
+    value: ({ marginShare }) => marginShare ?? null,
+    cell: ({ marginShare: share }) =>
+      share === undefined ? (
+        <Missing why={t('models.list.noRevenue')} />
+      ) : (
+        <span className={share < 0 ? 'bad' : ''}>{formatShare(share)}</span>
+      ),
+  }),
 ]
 
 const modelList = defineList<Row>({
