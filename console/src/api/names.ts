@@ -1,4 +1,4 @@
-/** The names of accounts, models and channels, to choose from. */
+/** The names of accounts, models and channels, to choose from; and channels with all that is known. */
 import type { NamesQuery } from '../ui/list/define.ts'
 import { api, bodyOf } from './client.ts'
 import { readAll } from './list.ts'
@@ -25,7 +25,11 @@ export const channelNamesQuery: NamesQuery = {
   async queryFn(): Promise<readonly string[]> {
     const channels = await readAll(
       (cursor) =>
-        bodyOf(api.GET('/admin/v1/channels', { params: { query: { limit, ...cursor } } })),
+        bodyOf(
+          api.GET('/admin/v1/channels', {
+            params: { query: { limit, fields: 'name', ...cursor } },
+          }),
+        ),
       countMax,
     )
     return channels.map(({ name }) => name)
@@ -45,4 +49,11 @@ export function accountNamesQuery(part: string): NamesQuery {
       return items.map(({ name }) => name)
     },
   }
+}
+
+/** Reads a page of channels with their settings, health and traffic. */
+export async function readChannels(query: { readonly limit: number; readonly cursor?: string }) {
+  const page = await bodyOf(api.GET('/admin/v1/channels', { params: { query } }))
+  if ('revision' in page) return page
+  throw new TypeError('the page of channels has only names')
 }

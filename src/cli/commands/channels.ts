@@ -1,6 +1,10 @@
 /** `turnpike channel …`: list, health, history, enable and disable, check, reconcile. */
 import type { ChannelCheck } from '../../operations/channels/channel-check.ts'
-import type { ChannelDetail, ChannelListing } from '../../operations/channels/channel-health.ts'
+import {
+  listChannels,
+  type ChannelDetail,
+  type ChannelListing,
+} from '../../operations/channels/channel-health.ts'
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
 import { storeEndpoints } from '../../operations/store/endpoints.ts'
 import { tableOf, textOf } from '../columns.ts'
@@ -18,7 +22,8 @@ export const channelCommands: readonly CommandRow[] = [
       const gateways = await call(storeEndpoints.nodes, {})
       const known = gateways.kind === 'done' ? gateways.value.nodes : []
       const names = new Map(known.map(({ id, name }) => [id, name]))
-      return shown(await callAll<ChannelListing>(channelEndpoints.list), (channels) => ({
+      const list = { ...channelEndpoints.list, operation: listChannels }
+      return shown(await callAll<ChannelListing>(list), (channels) => ({
         json: channels,
         text: listText(channels, names),
       }))

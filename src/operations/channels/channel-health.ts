@@ -123,6 +123,19 @@ const detailForm = listingForm.extend({
 
 export type ChannelDetail = Answer<typeof detailForm>
 
+/** Lists the names of channels, and nothing that their health is read for. */
+const listNames = operation(
+  {
+    input: z.strictObject({ ...pageFields, fields: z.literal('name', 'must be name') }),
+    answer: pageForm(channelForm.pick({ name: true })),
+  },
+  async (context, page) =>
+    pageOfList(await readChannels(context), page, {
+      cursorOf: ({ name }) => name,
+      view: ({ name }) => ({ name }),
+    }),
+)
+
 /** Lists channels with their health, by name. */
 export const listChannels = operation(
   { input: z.strictObject(pageFields), answer: pageOfListings },
@@ -132,6 +145,22 @@ export const listChannels = operation(
     const revision = await currentRevision(context.database)
     const list = pageOfList(channels, page, { cursorOf, view: (channel) => channel })
     return { ...moment, ...list, revision }
+  },
+)
+
+/** The list, or with `fields` only the names: a filter needs no more of hundreds of kilobytes. */
+export const listChannelFields = Object.assign(
+  async (...[context, input]: Parameters<typeof listChannels>) =>
+    (input as { readonly fields?: unknown }).fields === undefined
+      ? listChannels(context, input)
+      : listNames(context, input),
+  {
+    input: listChannels.input.extend({
+      fields: listNames.input.shape.fields
+        .optional()
+        .describe('`name` = only the names, without settings, health and traffic.'),
+    }),
+    answer: z.union([listChannels.answer, listNames.answer]),
   },
 )
 

@@ -1,6 +1,6 @@
 /** Endpoints of channels: their health and history, on, off, check, and their credentials. */
 import { checkChannel } from './channel-check.ts'
-import { channelHistory, listChannels, showChannel } from './channel-health.ts'
+import { channelHistory, listChannelFields, showChannel } from './channel-health.ts'
 import { replaceCredential, restoreCredential } from './replace-credential.ts'
 import { testChannel } from './tiny-request.ts'
 import { listVendorModels } from './vendor-models.ts'
@@ -16,7 +16,7 @@ export const channelEndpoints = endpoints('channels', {
   list: {
     route: 'GET /channels',
     summary: 'List the channels with their health.',
-    operation: listChannels,
+    operation: listChannelFields,
   },
   show: {
     route: 'GET /channels/{channel}',

@@ -2,6 +2,7 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
+import { readChannels } from '../../api/names.ts'
 
 /** A change of state comes by the live events; this is for figures and clocks, which move without one. */
 const refreshMs = 15_000
@@ -21,9 +22,7 @@ export const boardQuery = queryOptions({
 })
 
 function readBoardPage(cursor: { cursor?: string }) {
-  return bodyOf(
-    api.GET('/admin/v1/channels', { params: { query: { limit: pageSize, ...cursor } } }),
-  )
+  return readChannels({ limit: pageSize, ...cursor })
 }
 
 export type Board = Awaited<ReturnType<NonNullable<typeof boardQuery.queryFn>>>

@@ -1,6 +1,7 @@
 /** What the forms of the catalogue read, and the requests that change entries or try a channel before. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
+import { readChannels } from '../../api/names.ts'
 import type { CatalogueFieldsAnswer } from '../models/queries.ts'
 import type { Entry, Section } from './entry.ts'
 
@@ -19,7 +20,7 @@ export const catalogueListQuery = queryOptions({
     const vendors = await bodyOf(api.GET('/admin/v1/vendors', page))
     const [models, channels] = await Promise.all([
       bodyOf(api.GET('/admin/v1/models', page)),
-      bodyOf(api.GET('/admin/v1/channels', page)),
+      readChannels({ limit }),
     ])
     return {
       revision: vendors.revision,
