@@ -106,7 +106,7 @@ function endsOf(value: Range, preset: Preset | undefined, unit: 'day' | 'moment'
 }
 
 /** A range in words: its preset, or its ends. */
-function rangeText(
+export function rangeText(
   { range, from, to }: Range,
   { unit, usual }: Pick<RangePickerProps, 'unit' | 'usual'>,
 ): string {
