@@ -11,6 +11,9 @@ interface HelpSheetProps {
 const everywhere = [
   { keys: ['Ctrl', 'K'], text: t('shell.help.palette') },
   { keys: ['/'], text: t('shell.help.search') },
+  { keys: ['j'], text: t('list.keyNext') },
+  { keys: ['k'], text: t('list.keyBefore') },
+  { keys: ['Enter'], text: t('list.keyOpen') },
   { keys: ['?'], text: t('shell.help.sheet') },
   { keys: ['Esc'], text: t('shell.help.close') },
 ] as const
