@@ -299,7 +299,7 @@ function Explained({ request }: { request: RequestInFull }) {
     <Stack>
       <div className="row">
         <OutcomeBadge of={request.outcome} />
-        <span>{request.explanation}</span>
+        <span>{explain(request)}</span>
       </div>
       {error !== null && <VendorErrorNotice error={error} />}
       <Card>
@@ -315,6 +315,13 @@ function Explained({ request }: { request: RequestInFull }) {
       </Card>
     </Stack>
   )
+}
+
+/** In the language of the page; the gateway's own words where its outcome is unknown here. */
+function explain({ outcome, explanation }: RequestInFull): string {
+  if (!isOutcome(outcome)) return explanation
+  const isCharged = /\bis charged\b/.test(explanation)
+  return [t(`account.explained.${outcome}`), ...(isCharged ? [t('account.notFree')] : [])].join(' ')
 }
 
 function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode])[] {
