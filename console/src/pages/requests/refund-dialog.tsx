@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf, newIdempotencyKey } from '../../api/client.ts'
+import { t } from '../../messages/t.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -10,8 +11,8 @@ import { announce } from '../../ui/toast.tsx'
 import type { RequestInFull } from './queries.ts'
 
 const shares = [
-  ['whole', 'The whole charge'],
-  ['part', 'A part of it'],
+  ['whole', t('requests.refundWhole')],
+  ['part', t('requests.refundPart')],
 ] as const
 
 interface RefundProps {
@@ -40,22 +41,24 @@ export function RefundDialog({ request, onClose }: RefundProps) {
     )
   return (
     <Dialog
-      title="Refund this request"
-      hint={
-        <>
-          The account <strong className="break">{account}</strong> paid {formatUsdExact(charge)}.
-          The refund goes to its balance. A request is refunded once, and a refund cannot be undone.
-        </>
-      }
+      title={t('requests.refundTitle')}
+      hint={t.rich('requests.refundHint', {
+        account: () => <strong className="break">{account}</strong>,
+        amount: formatUsdExact(charge),
+      })}
       isOpen
       onClose={onClose}
     >
       <Form
-        action={isAmount ? `Give back ${formatUsdExact(given)}` : 'Give back'}
+        action={
+          isAmount
+            ? t('requests.refundGive', { amount: formatUsdExact(given) })
+            : t('requests.refundGiveNone')
+        }
         isDisabled={!isAmount}
         onSubmit={send}
         onDone={({ amount_usd: booked, account: name }) => {
-          announce(`${formatUsdExact(booked)} went back to ${name}.`)
+          announce(t('requests.refundDone', { amount: formatUsdExact(booked), account: name }))
           for (const word of ['request', 'request-list', 'accounts', 'overview', 'reports'])
             void client.invalidateQueries({ queryKey: [word] })
           onClose()
@@ -63,21 +66,26 @@ export function RefundDialog({ request, onClose }: RefundProps) {
       >
         {(errorOf) => (
           <>
-            <SelectField label="Amount" value={share} options={shares} onChange={setShare} />
+            <SelectField
+              label={t('requests.refundAmount')}
+              value={share}
+              options={shares}
+              onChange={setShare}
+            />
             {share === 'part' && (
               <TextField
-                label="Amount in USD"
+                label={t('requests.refundUsd')}
                 unit="$"
                 inputMode="decimal"
                 value={amount}
                 onChange={setAmount}
-                hint={`At most ${formatUsdExact(charge)}`}
+                hint={t('requests.refundAtMost', { amount: formatUsdExact(charge) })}
                 error={errorOf('amount_usd')}
               />
             )}
             <TextField
-              label="Reason"
-              hint="For operators: it stands in the log of actions and in your statement of the account."
+              label={t('requests.refundReason')}
+              hint={t('requests.refundReasonHint')}
               value={reason}
               onChange={setReason}
               error={errorOf('reason')}
