@@ -1,6 +1,6 @@
 /**
- * What operators keep about their work, over both stores: notes, comparisons with a vendor's files, alerts that
- * operators handle, and what has happened to one account, key or channel.
+ * What operators keep about their work, over both stores: notes, comparisons with a vendor's files, who
+ * handles an alert, and what has happened to one account, key or channel.
  */
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
@@ -99,7 +99,7 @@ export function describeWork(name: string, open: () => Promise<LedgerHarness>): 
       // Of the file, only what it changes of the channel.
       const [, , file] = await recentActions(context, { channel: 'main_1' })
       assert.deepEqual(
-        (file?.detail['diff'] as { name: string }[]).map((one) => one.name),
+        (file?.detail['diff'] as { name: string }[] | undefined)?.map((one) => one.name),
         ['main_1'],
       )
       await harness.database.query(

@@ -60,6 +60,7 @@ const firingList = defineList<Firing>({
     {
       id: 'alert',
       name: t('alerts.alert'),
+      isText: true,
       cell: ({ title, text, includes }) => (
         <>
           <strong>{title}</strong>

@@ -46,6 +46,7 @@ const deliveryList = defineList<Delivery & { readonly receiver: string }>({
     {
       id: 'message',
       name: t('alerts.message'),
+      isText: true,
       cell: ({ title, kind, event }) => (
         <>
           <strong>{title}</strong>

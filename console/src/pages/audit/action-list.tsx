@@ -1,6 +1,6 @@
 /** The operators' log as a declared list: who did what to what, in words and names. */
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
 import { defineList, type ListColumn } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
@@ -35,6 +35,7 @@ const columns = {
   detail: {
     id: 'detail',
     name: t('audit.detail'),
+    isText: true,
     cell: ({ detail }) => <Detail of={detail} />,
   },
 } as const satisfies Readonly<Record<string, ListColumn<Action>>>
@@ -124,15 +125,15 @@ function Subject({ of: { action, subject, subject_name: known, detail } }: { of:
 /** What has changed, by field; of a new thing, what is set. Long values open on demand. */
 function Detail({ of }: { of: Action['detail'] }) {
   const facts = factsOf(of)
-  if (facts.length === 0) return null
   return (
-    <ul className="plain soft break">
-      {facts.map(([name, text]) => (
-        <li key={name}>
+    <span className="soft break">
+      {facts.map(([name, text], index) => (
+        <Fragment key={name}>
+          {index > 0 && ' · '}
           {name.replaceAll('_', ' ')}: <Value text={text} />
-        </li>
+        </Fragment>
       ))}
-    </ul>
+    </span>
   )
 }
 
@@ -148,8 +149,13 @@ interface EntryChange {
   }[]
 }
 
+/** The row says these in other words. */
+const bare = ['id', 'account_id', 'created_at']
+
 function factsOf({ before, after, diff, ...detail }: Action['detail']): readonly Fact[] {
-  const rest = Object.entries(detail).filter(([, value]) => value !== null && value !== '')
+  const rest = Object.entries(detail).filter(
+    ([name, value]) => !bare.includes(name) && ![null, '', '0', 0].includes(value as null),
+  )
   return [
     ...changedFacts(before, after),
     ...(Array.isArray(diff) ? (diff as readonly EntryChange[]).map(diffFact) : []),

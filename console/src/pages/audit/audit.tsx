@@ -169,7 +169,7 @@ const differenceList = defineList<Difference>({
         </Link>
       ),
     },
-    { id: 'difference', name: t('audit.difference'), cell: ({ message }) => message },
+    { id: 'difference', name: t('audit.difference'), isText: true, cell: ({ message }) => message },
     { id: 'kind', name: t('audit.kind'), cell: ({ kind }) => kind },
     { id: 'row', name: t('audit.row'), cell: ({ row }) => <code className="break">{row}</code> },
   ],

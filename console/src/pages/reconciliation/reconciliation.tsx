@@ -1,4 +1,4 @@
-/** Reconciliation: compares a channel with the files of its vendor, and keeps each run until it is accepted. */
+/** Reconciliation: compares a channel with the files of its vendor; the runs are kept and accepted. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -29,6 +29,7 @@ const settingList = defineList<Setting, 'q'>({
     {
       id: 'setting',
       name: t('settings.setting'),
+      isText: true,
       value: ({ name }) => name,
       cell: ({ name, meaning }) => (
         <>

@@ -66,7 +66,7 @@ const findingList = defineList<Finding>({
       value: ({ status }) => status,
       cell: ({ status }) => <Badge tone={tones[status]}>{t(`settings.results.${status}`)}</Badge>,
     },
-    { id: 'finding', name: t('settings.finding'), cell: ({ message }) => message },
+    { id: 'finding', name: t('settings.finding'), isText: true, cell: ({ message }) => message },
   ],
   empty: null,
 })

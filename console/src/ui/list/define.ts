@@ -15,6 +15,8 @@ export interface ListColumn<Row extends RowData> {
   readonly name: string
   readonly cell: (row: Row) => ReactNode
   readonly isNumber?: boolean
+  /** Sentences: they take several lines, and as much width as there is. */
+  readonly isText?: boolean
   /** The word for this column in `sort`; without it the column does not sort. */
   readonly sort?: string
   /** What rows that are all in the browser are sorted by. */

@@ -166,13 +166,13 @@ function cellProps<Row extends RowData>(
   places: Places,
   choice: ColumnChoice,
 ) {
-  const { id, name, isNumber = false, room } = column
+  const { id, name, isNumber = false, isText = false, room } = column
   const isFitted = room !== undefined && choice[id] === undefined
   return {
     role: 'cell',
     'data-name': name,
     'data-place': places.get(id),
-    className: `${isNumber ? 'number' : ''}${isFitted ? ` list-${room}` : ''}`,
+    className: `${isNumber ? 'number' : ''}${isText ? 'list-text' : ''}${isFitted ? ` list-${room}` : ''}`,
   } as const
 }
 
