@@ -11,15 +11,19 @@ import type { Language } from './language.ts'
 import type { Translation } from './translation.ts'
 
 type Words = typeof accountWords & typeof consoleWords
+/** The words of one page, in any language. */
+type PageWords = Translation<typeof accountWords> | Translation<typeof consoleWords>
+type Translator = ReturnType<typeof createTranslator<Words>>
 
-export let t: ReturnType<typeof createTranslator<Words>>
+export let t: Translator
 
-/** `words` are those of one page; texts of the other one are never asked for. */
-export function speak(
-  language: Language,
-  words: Translation<typeof accountWords> | Translation<typeof consoleWords>,
-): void {
-  t = createTranslator<Words>({
+/** Texts of the other page are never asked for. */
+export function speak(language: Language, words: PageWords): void {
+  t = translatorOf(language, words)
+}
+
+export function translatorOf(language: Language, words: PageWords): Translator {
+  return createTranslator<Words>({
     locale: language,
     messages: words as Words,
     onError(error) {
