@@ -160,6 +160,7 @@ describe('an operator', () => {
       await book('500000', 'typing mistake')
       await page.getByText('This is more than 100 times the largest credit').waitFor()
       await button(page, 'Cancel').click()
+      await button(page, 'Discard').click()
       await book('-1000', 'correction-77')
       await page.getByText('This takes money back.').waitFor()
       assert.equal((await show('harvest-retail')).balance_usd, String(Number(before) + 20))
@@ -307,7 +308,7 @@ describe('an operator', () => {
       await button(page, 'Actions of accounting').click()
       await page.getByRole('menuitem', { name: 'Revoke' }).click()
       await button(page, 'Revoke').last().click()
-      await page.getByText('accounting is revoked.').waitFor()
+      await page.getByText('accounting revoked.').waitFor()
       assert.equal((await tokens())[0]?.state, 'revoked')
       // The gateway follows within a second.
       await eventually(
@@ -344,7 +345,7 @@ describe('an operator', () => {
       )
       await act('Revoke')
       await button(page, 'Revoke').last().click()
-      await page.getByText('laptop is revoked.').waitFor()
+      await page.getByText('laptop revoked.').waitFor()
       assert.equal((await keyOf())?.state, 'revoked')
       await page.getByLabel('Show 2 revoked or expired').check()
       await rowsOf(page, 'Keys').filter({ hasText: 'laptop' }).getByText('revoked').waitFor()
