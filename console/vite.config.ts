@@ -38,13 +38,15 @@ const starts = {
   first: [source('main.tsx'), source('console-app.tsx'), ...wordsOf('console')],
   account: [source('account/main.tsx'), source('account/account-app.tsx'), ...wordsOf('account')],
   pages: [source('pages/later.ts')],
+  views: [source('account/views.ts')],
 }
 let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefined
 
 /**
  * Names the script that a module is in. The console's first screen is `console` with `shared`, which the
  * account page has too and which has nothing of the operators' side. All other pages are `pages`, one
- * script that loads a moment later; `common` is what the account page has of it. A page loads the words of
+ * script that loads a moment later; `common` is what the account page has of it, and
+ * `lists` what its own later views have. A page loads the words of
  * one language: its own, and `words`, which both pages have.
  */
 function scriptOf(id: string, graph: Graph): string | null {
@@ -52,14 +54,16 @@ function scriptOf(id: string, graph: Graph): string | null {
     first: loadedWith(starts.first, graph),
     account: loadedWith(starts.account, graph),
     pages: loadedWith(starts.pages, graph),
+    views: loadedWith(starts.views, graph),
   }
-  const { first, account, pages } = parts
+  const { first, account, pages, views } = parts
+  const isHolders = account.has(id) || views.has(id)
   if (Object.values(starts).flat().includes(id)) return null
   const language = languageOf(id)
   if (language !== undefined) return first.has(id) && account.has(id) ? `words-${language}` : null
-  if (first.has(id)) return account.has(id) ? 'shared' : 'console'
-  if (!pages.has(id)) return null
-  return account.has(id) ? 'common' : 'pages'
+  if (first.has(id)) return isHolders ? 'shared' : 'console'
+  if (pages.has(id)) return account.has(id) ? 'common' : isHolders ? 'lists' : 'pages'
+  return account.has(id) ? 'holder' : null
 }
 
 /** The language of a file of words. */

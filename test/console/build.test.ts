@@ -44,7 +44,6 @@ test('the build has few files, and a change of a page renames none', () => {
   assert.deepEqual(filesOf(built), [
     '.vite/manifest.json',
     'account.html',
-    'assets/account-app.css',
     'assets/account-app.js',
     'assets/account-words-en.js',
     'assets/account-words-zh-CN.js',
@@ -57,11 +56,14 @@ test('the build has few files, and a change of a page renames none', () => {
     'assets/console-words-zh-CN.js',
     'assets/console.css',
     'assets/console.js',
-    'assets/entry.js',
     'assets/forms.js',
+    'assets/holder.css',
+    'assets/holder.js',
     'assets/icon.svg',
     'assets/index.js',
     'assets/later.js',
+    'assets/lists.css',
+    'assets/lists.js',
     'assets/pages.css',
     'assets/pages.js',
     'assets/plot.css',
@@ -69,6 +71,7 @@ test('the build has few files, and a change of a page renames none', () => {
     'assets/rolldown-runtime.js',
     'assets/shared.css',
     'assets/shared.js',
+    'assets/views.js',
     'assets/words-en.js',
     'assets/words-zh-CN.js',
     'index.html',
@@ -117,7 +120,7 @@ for (const [name, page, app, words, bytesMax] of firstScreens)
       context.diagnostic(`${bytes} bytes in ${sizes.length} files`)
       assert.ok(sizes.length > 1 && bytes > 10_000, 'the scripts were not found')
       assert.ok(bytes < bytesMax, `${bytes} bytes`)
-      const later = ['pages', 'plot', 'code-editor'].map((script) => `assets/${script}.js`)
+      const later = ['pages', 'lists', 'plot', 'code-editor'].map((script) => `assets/${script}.js`)
       assert.deepEqual(
         later.filter((script) => files.has(script)),
         [],

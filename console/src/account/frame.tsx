@@ -1,7 +1,7 @@
 /** The frame around the views of an account: who it is, how old its figures are, and the views. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { LogOut, RotateCw } from 'lucide-react'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import icon from '../icon.svg'
 import { t } from '../messages/t.ts'
 import { Button, IconButton } from '../ui/button.tsx'
@@ -9,26 +9,24 @@ import { Badge, Notice } from '../ui/card.tsx'
 import { formatAge } from '../ui/format.ts'
 import { Row, Stack } from '../ui/layout.tsx'
 import { PreferencesMenu } from '../ui/preferences.tsx'
+import { Loading } from '../ui/states.tsx'
 import { useNow } from '../ui/values.tsx'
 import { useAddress, ViewLink, views, type View } from './address.tsx'
 import type { Account as Figures } from './answers.ts'
-import { Keys } from './keys.tsx'
 import { Overview } from './overview.tsx'
-import { Prices } from './prices.tsx'
 import { accountQuery, operatorQuery } from './read.ts'
-import { Requests } from './requests.tsx'
-import { Setup } from './setup.tsx'
 import { Shown } from './shown.tsx'
-import { Statement } from './statement.tsx'
 import { forgetToken } from './token.ts'
+
+const loadViews = () => import('./views.ts')
 
 const content = {
   overview: Overview,
-  requests: Requests,
-  keys: Keys,
-  prices: Prices,
-  statement: Statement,
-  setup: Setup,
+  requests: lazy(async () => ({ default: (await loadViews()).Requests })),
+  keys: lazy(async () => ({ default: (await loadViews()).Keys })),
+  prices: lazy(async () => ({ default: (await loadViews()).Prices })),
+  statement: lazy(async () => ({ default: (await loadViews()).Statement })),
+  setup: lazy(async () => ({ default: (await loadViews()).Setup })),
 } as const satisfies Record<View, unknown>
 
 export function Account() {
@@ -36,6 +34,8 @@ export function Account() {
   const query = useQuery(accountQuery)
   const Content = content[view]
   useTitle(query.data?.name)
+  // A page that stays open works after the gateway behind it was replaced.
+  useEffect(() => void Promise.allSettled([loadViews(), import('../ui/plot.tsx')]), [])
   return (
     <>
       <a className="holder-skip" href="#content">
@@ -69,7 +69,9 @@ export function Account() {
                   </ViewLink>
                 ))}
               </nav>
-              <Content account={account} />
+              <Suspense fallback={<Loading rows={8} />}>
+                <Content account={account} />
+              </Suspense>
             </>
           )}
         </Shown>
