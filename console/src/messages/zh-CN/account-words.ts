@@ -2,7 +2,6 @@
 import { account } from './account.ts'
 import { list } from './list.ts'
 import { figures } from './figures.ts'
-import { money } from './money.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
 import { problems } from './problems.ts'
@@ -12,7 +11,6 @@ export const words = {
   account,
   list,
   figures,
-  money,
   time,
   ui,
 }

@@ -9,7 +9,6 @@ import { margin } from './margin.ts'
 import { list } from './list.ts'
 import { models } from './models.ts'
 import { figures } from './figures.ts'
-import { money } from './money.ts'
 import { overview } from './overview.ts'
 import { reconciliation } from './reconciliation.ts'
 import { reports } from './reports.ts'
@@ -32,7 +31,6 @@ export const words = {
   list,
   models,
   figures,
-  money,
   overview,
   reconciliation,
   reports,

@@ -6,7 +6,8 @@ import { readAll, useList } from '../../api/list.ts'
 import { t } from '../../messages/t.ts'
 import { Badge, Card } from '../../ui/card.tsx'
 import { formatDuration } from '../../ui/format.ts'
-import { List } from '../../ui/list.tsx'
+import { defineList, type ListColumn } from '../../ui/list/define.ts'
+import { List } from '../../ui/list/list.tsx'
 import { StateTimeline } from '../../ui/state-timeline.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { ExportButton, Table, type Column } from '../../ui/table.tsx'
@@ -187,63 +188,78 @@ const largestPage = 1_000
 
 export function Changes({ detail: { name, nodes } }: { detail: ChannelDetail }) {
   const { data: operators } = useQuery(operatorsQuery)
-  const columns = useMemo(() => {
+  const definition = useMemo(() => {
     const gateways = nodes.map((node) => [node.id, node.name] as const)
-    return changeColumns(new Map([...gateways, ...(operators ?? [])]))
+    return changeList(new Map([...gateways, ...(operators ?? [])]))
   }, [nodes, operators])
   return (
-    <Card
+    <List
+      of={definition}
+      list={useList(['channels', 'changes', name], readChangesOf(name))}
       title={t('channels.changes')}
       hint={t('channels.changesHint')}
       actions={
         <ExportButton
           fileName={`channel-${name}-changes`}
-          columns={columns}
+          columns={definition.columns}
           readRows={() => readAll(readChangesOf(name, largestPage), exportedMax)}
         />
       }
-      isFlush
-    >
-      <List
-        caption={t('channels.changesCaption')}
-        columns={columns}
-        list={useList(['channels', 'changes', name], readChangesOf(name))}
-        rowKey={(row) => `${row.at} ${row.model ?? ''} ${row.to} ${row.node ?? ''}`}
-        empty={<Empty title={t('channels.noChange')}>{t('channels.alwaysOn')}</Empty>}
-      />
-    </Card>
+    />
   )
 }
 
-function changeColumns(names: ReadonlyMap<string, string>): readonly Column<Change>[] {
+/** `names` are those of gateways and operators by their ids. */
+function changeList(names: ReadonlyMap<string, string>) {
   const causeOf = ({ actor, node }: Change): string =>
     actor === null
       ? (names.get(node ?? '') ?? t('channels.earlierGateway'))
       : (names.get(actor) ?? actor)
-  return [
-    { name: t('channels.time'), cell: ({ at }) => <Time at={at} />, csv: ({ at }) => at },
+  const columns: readonly (ListColumn<Change> & Column<Change>)[] = [
     {
+      id: 'time',
+      name: t('channels.time'),
+      place: 'name',
+      cell: ({ at }) => <Time at={at} />,
+      csv: ({ at }) => at,
+    },
+    {
+      id: 'model',
       name: t('channels.model'),
       cell: ({ model }) => model ?? t('channels.allModels'),
       csv: ({ model }) => model,
     },
     {
+      id: 'change',
       name: t('channels.change'),
+      place: 'state',
       cell: ({ from, to }) => (
-        <span className="row">
-          <span className="soft">{stateOf(from).name} →</span>
+        <>
+          <span className="soft">{stateOf(from).name} →</span>{' '}
           <Badge tone={stateOf(to).tone}>{stateOf(to).name}</Badge>
-        </span>
+        </>
       ),
       csv: ({ from, to }) => `${from} to ${to}`,
     },
     {
+      id: 'reason',
       name: t('channels.reason'),
+      place: 'note',
       cell: (change) => <Reason change={change} />,
       csv: ({ why }) => why,
     },
-    { name: t('channels.by'), cell: causeOf, csv: causeOf },
+    { id: 'by', name: t('channels.by'), cell: causeOf, csv: causeOf },
   ]
+  return {
+    ...defineList<Change>({
+      name: 'channel-changes',
+      caption: t('channels.changesCaption'),
+      rowKey: (row) => `${row.at} ${row.model ?? ''} ${row.to} ${row.node ?? ''}`,
+      empty: <Empty title={t('channels.noChange')}>{t('channels.alwaysOn')}</Empty>,
+      columns,
+    }),
+    columns,
+  }
 }
 
 /** An operator's "enable" is no state of the health. */

@@ -21,7 +21,7 @@ import { Count, Usd } from '../../ui/values.tsx'
 import { EntryDialog } from '../entries/entry-dialog.tsx'
 import type { BoardSearch } from './address.ts'
 import { buildBoard, buildRows, filterBoard, filterRows, type ModelBoard } from './board.ts'
-import { channelList, csvColumns, filtersOf, NothingFits } from './channel-list.tsx'
+import { channelColumns, channelList, filtersOf, NothingFits } from './channel-list.tsx'
 import { ModelCard } from './model-card.tsx'
 import { boardQuery, todayQuery, type Board } from './queries.ts'
 import { BulkButtons } from './work.tsx'
@@ -124,7 +124,7 @@ function ByChannel({ data, board, search }: ByChannelProps) {
       {...list}
       title={t('channels.count', { count: rows.length })}
       hint={t('channels.listHint')}
-      actions={<ExportButton fileName="channels" columns={csvColumns} readRows={() => rows} />}
+      actions={<ExportButton fileName="channels" columns={channelColumns} readRows={() => rows} />}
       bulk={
         mayOperate
           ? {
