@@ -38,6 +38,8 @@ const otherTexts: readonly (readonly [RegExp, why: string])[] = [
   [/^(?:cr|ro|ad|ex)_…?/, 'how a key or an id begins'],
   [/^(?:Turnpike|turnpike)\b/, 'the name of the product'],
   [/^(?:Authorization|Bearer|Content-Type|Idempotency-Key|If-Match)$/, 'a header'],
+  [/^(?:pager|monitoring|timeout)$/, 'an example of a name'],
+  [/^MB$/, 'a unit'],
   [/^account\.edit$/, 'an action of the API'],
   [/^(?:SHA-256|AbortError)$/, 'a name of the browser'],
   [/^(?:Claude Code|Codex|OpenCode|Qwen Code|Python|Node|TypeScript|curl)\b/, 'a product'],

@@ -1,5 +1,6 @@
 /** The offers of the editor of the catalogue file: keys with their meanings, and their values. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import { t } from '../../messages/t.ts'
 import { plainText, propertiesOf, type Field, type Section } from '../entries/entry.ts'
 import { placeAt } from './catalogue-text.ts'
 import type { CatalogueFieldsAnswer } from './queries.ts'
@@ -44,7 +45,11 @@ function fieldOffer({ key, meaning, default_text: fallback, is_required: isRequi
   return {
     ...keyOffer(key),
     detail: isRequired ? 'required' : '',
-    info: plainText(fallback === null ? meaning : `${meaning} Default: ${fallback}.`),
+    info: plainText(
+      fallback === null
+        ? meaning
+        : t('entries.hintWithDefault', { hint: meaning, value: fallback }),
+    ),
   }
 }
 
