@@ -185,6 +185,7 @@ export const accounts = {
     requests: 'Requests',
     statement: 'Statement',
     alerts: 'Alerts',
+    activity: 'Notes and activity',
     details: 'Details',
   },
   takeBack: 'Take it back',

@@ -184,6 +184,7 @@ export const accounts = {
     requests: '请求',
     statement: '对账单',
     alerts: '告警',
+    activity: '备注与操作记录',
     details: '详情',
   },
   takeBack: '收回',

@@ -1,4 +1,4 @@
-/** One account: balance, spend, limits, and tabs with its keys, requests, statement and alerts. */
+/** One account: balance, spend, limits, and tabs with all that belongs to it. */
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { t } from '../../messages/t.ts'
@@ -13,6 +13,7 @@ import { AccountActions } from './account-actions.tsx'
 import { limitsText } from './accounts.tsx'
 import { readAccountSearch } from './address.ts'
 import { SpendCharts } from './charts.tsx'
+import { Activity, Notes } from '../audit/activity.tsx'
 import { AlertsTab, RequestsTab } from './events-tabs.tsx'
 import { KeysTab } from './keys-tab.tsx'
 import { accountQuery, type Account } from './queries.ts'
@@ -20,7 +21,7 @@ import { StandingNotice, StatusBadge } from './standing.tsx'
 import { StatementTab } from './statement-tab.tsx'
 import './account.css'
 
-const tabs = ['keys', 'requests', 'statement', 'alerts', 'details'] as const
+const tabs = ['keys', 'requests', 'statement', 'alerts', 'activity', 'details'] as const
 
 export function AccountPage() {
   const { account: reference } = useParams({ from: '/shell/accounts/$account' })
@@ -47,6 +48,12 @@ export function AccountPage() {
       {tab === 'requests' && <RequestsTab account={account} />}
       {tab === 'statement' && <Statement account={account} />}
       {tab === 'alerts' && <AlertsTab account={account} />}
+      {tab === 'activity' && (
+        <>
+          <Notes of={{ account: account.id }} />
+          <Activity of={{ account: account.id }} />
+        </>
+      )}
       {tab === 'details' && <Details account={account} />}
     </Page>
   )

@@ -15,10 +15,9 @@ export const readListSearch = addressOf({
 export type ListSearch = AddressOf<typeof readListSearch>
 
 export const readAccountSearch = addressOf({
-  tab: oneOf(['keys', 'requests', 'statement', 'alerts', 'details']),
+  tab: oneOf(['keys', 'requests', 'statement', 'alerts', 'activity', 'details']),
   /** The period of charts and statement: a word, or days (UTC), both included. */
   range: oneOf(dayPresets),
   from: day,
   to: day,
 })
-export type AccountSearch = AddressOf<typeof readAccountSearch>
