@@ -46,14 +46,6 @@ export function textIn(search: Readonly<Record<string, unknown>>, name: string) 
   return text(search[name])
 }
 
-export function choiceIn<const Word extends string>(
-  search: Readonly<Record<string, unknown>>,
-  name: string,
-  words: readonly Word[],
-): Word | undefined {
-  return oneOf(words)(search[name])
-}
-
 /** Without its undefined fields, so that the address stays short. */
 export function compact<Fields extends object>(
   fields: Fields,

@@ -1,4 +1,4 @@
-/** What every list of the console can do: keyboard, sheet, chips, chosen columns, two lines on a phone, file. */
+/** What every list of the console can do: keyboard, sheet, chips, columns, two lines on a phone, file. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'

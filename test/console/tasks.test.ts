@@ -1,6 +1,6 @@
 /**
- * The tasks of operators and account holders, done by clicking, in every language of the pages: none takes more
- * clicks beside typing than a person should need.
+ * The tasks of operators and account holders, done by clicking, in every language of the pages: none takes
+ * more clicks beside typing than a person should need.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

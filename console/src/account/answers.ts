@@ -18,7 +18,7 @@ const number: Shape<number> = (given) => {
 
 const truth: Shape<boolean> = (given) => given === true
 
-export function nullable<Value>(shape: Shape<Value>): Shape<Value | null> {
+function nullable<Value>(shape: Shape<Value>): Shape<Value | null> {
   return (given) => (given === null || given === undefined ? null : shape(given))
 }
 
@@ -36,7 +36,7 @@ function table<Value>(shape: Shape<Value>): Shape<Readonly<Record<string, Value>
 }
 
 /** Fields that are not named here are left out. */
-export function record<Fields extends Readonly<Record<string, Shape<unknown>>>>(
+function record<Fields extends Readonly<Record<string, Shape<unknown>>>>(
   shapes: Fields,
 ): Shape<{ readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }> {
   return (given) => {

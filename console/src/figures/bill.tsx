@@ -5,7 +5,7 @@ import { formatInteger, formatUsdExact } from '../ui/format.ts'
 import './bill.css'
 
 /** Amounts are exact decimal text. */
-export interface BillData {
+interface BillData {
   readonly parts: readonly BillPart[]
   readonly fee_usd: string
   readonly multiplier: string

@@ -13,17 +13,12 @@ import type { Translation } from './translation.ts'
 type Words = typeof accountWords & typeof consoleWords
 /** The words of one page, in any language. */
 type PageWords = Translation<typeof accountWords> | Translation<typeof consoleWords>
-type Translator = ReturnType<typeof createTranslator<Words>>
 
-export let t: Translator
+export let t: ReturnType<typeof createTranslator<Words>>
 
 /** Texts of the other page are never asked for. */
 export function speak(language: Language, words: PageWords): void {
-  t = translatorOf(language, words)
-}
-
-export function translatorOf(language: Language, words: PageWords): Translator {
-  return createTranslator<Words>({
+  t = createTranslator<Words>({
     locale: language,
     messages: words as Words,
     onError(error) {

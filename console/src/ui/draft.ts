@@ -6,7 +6,7 @@
 import type { ReactNode } from 'react'
 
 /** What an input is given. */
-export interface Bound<Value> {
+interface Bound<Value> {
   readonly label: string
   readonly hint: ReactNode
   readonly error: string | undefined

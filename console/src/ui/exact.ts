@@ -10,7 +10,7 @@ export function parsePicos(usd: string): bigint {
 }
 
 /** The exact decimal text of an amount, without zeros at its end. */
-export function usdOf(picos: bigint): string {
+function usdOf(picos: bigint): string {
   const text = (picos < 0n ? -picos : picos).toString().padStart(digits + 1, '0')
   const fraction = text.slice(-digits).replace(/0+$/, '')
   const whole = text.slice(0, -digits)

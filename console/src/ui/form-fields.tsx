@@ -1,7 +1,7 @@
 /** Kinds of fields that forms declare: `name: textField('Name')`. Their inputs are in `field.tsx`. */
 import type { ComponentProps, ReactNode } from 'react'
 import type { FormField } from './draft.ts'
-import { AreaField, CheckField, SelectField, TextField } from './field.tsx'
+import { AreaField, SelectField, TextField } from './field.tsx'
 
 interface Options {
   readonly hint?: ReactNode
@@ -41,10 +41,7 @@ export function textField(label: string, options: TextOptions = {}): FormField<s
 }
 
 /** A text whose field the API knows as null where it is empty. */
-export function optionalField(
-  label: string,
-  options: TextOptions = {},
-): FormField<string, string | null> {
+function optionalField(label: string, options: TextOptions = {}): FormField<string, string | null> {
   return ofText(label, options, (text) => (text === '' ? null : text))
 }
 
@@ -54,24 +51,6 @@ const money = { unit: '$', inputMode: 'decimal' } as const
 export function usdField(label: string, options: TextOptions = {}): FormField<string> {
   return ofText(label, { ...options, input: { ...money, ...options.input } }, (text) =>
     text.replace('−', '-'),
-  )
-}
-
-/** An amount that is not set where the field is empty. */
-export function optionalUsdField(
-  label: string,
-  options: TextOptions = {},
-): FormField<string, string | null> {
-  return optionalField(label, { ...options, input: { ...money, ...options.input } })
-}
-
-/** A whole number; what is none is sent as it is, so that the gateway says why. */
-export function countField(
-  label: string,
-  options: TextOptions = {},
-): FormField<string, number | null> {
-  return ofText(label, { ...options, input: { inputMode: 'numeric', ...options.input } }, (text) =>
-    text === '' ? null : Number(text),
   )
 }
 
@@ -96,22 +75,6 @@ export function choiceField<Value extends string>(
     read: (value) => options.find(([each]) => each === value)?.[0] ?? initial,
     send: (value) => value,
     input: (bound) => <SelectField {...bound} options={options} />,
-  }
-}
-
-export function flagField(
-  label: string,
-  { initial = false, ...others }: Options & { readonly initial?: boolean } = {},
-): FormField<boolean> {
-  return {
-    label,
-    ...others,
-    initial,
-    read: (value) => value === true,
-    send: (value) => value,
-    input: ({ label: name, hint, value, onChange }) => (
-      <CheckField label={name} hint={hint} value={value} onChange={onChange} />
-    ),
   }
 }
 

@@ -266,7 +266,7 @@ export function More({ title, children }: { title: string; children: ReactNode }
 }
 
 /** Tells the dialog around a form whether there is something to lose. */
-export function useTyped(isTyped: boolean): void {
+function useTyped(isTyped: boolean): void {
   const dialog = useContext(DialogContext)
   useEffect(() => dialog?.setTyped(isTyped), [dialog, isTyped])
 }

@@ -35,18 +35,6 @@ export const Pair = box('form-pair')
 /** It scrolls by itself instead of making the page or the dialog long. */
 export const Scroll = box('scroll')
 
-/** Names with their values beside them. */
-export function Pairs({ items }: { items: readonly (readonly [ReactNode, ReactNode])[] }) {
-  return (
-    <dl className="pairs">
-      {items.map(([name, value], index) => [
-        <dt key={`name ${index}`}>{name}</dt>,
-        <dd key={`value ${index}`}>{value}</dd>,
-      ])}
-    </dl>
-  )
-}
-
 /** Inputs that belong together, with what is wrong about all of them. */
 export function Group(props: {
   readonly title: string

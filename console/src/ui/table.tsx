@@ -156,24 +156,3 @@ export function ExportButton<Row>({ fileName, columns, readRows }: ExportProps<R
     </Button>
   )
 }
-
-interface MoreProps {
-  readonly hasMore: boolean
-  readonly isBusy: boolean
-  readonly onMore: () => void
-  readonly count: number
-}
-
-/** Below a list: how much is shown, and the next page of it. */
-export function More({ hasMore, isBusy, onMore, count }: MoreProps) {
-  return (
-    <div className="table-foot">
-      <span className="soft">{t(hasMore ? 'list.shown' : 'list.rows', { count })}</span>
-      {hasMore && (
-        <Button isBusy={isBusy} onClick={onMore}>
-          {t('list.showMore')}
-        </Button>
-      )}
-    </div>
-  )
-}

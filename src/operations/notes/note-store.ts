@@ -5,7 +5,7 @@ import { column, rowForm, type Read } from '../../storage/row-form.ts'
 import { insertRow } from '../../storage/rows.ts'
 
 export const noteKinds = ['account', 'key', 'channel'] as const
-export type NoteKind = (typeof noteKinds)[number]
+type NoteKind = (typeof noteKinds)[number]
 
 const noteForm = rowForm({
   id: column.text,

@@ -1,7 +1,7 @@
 /** Counts the clicks of a person on a page, for tests that say how many a task may take. */
 import type { Page } from 'playwright-core'
 
-/** Returns what reads the number of clicks since now. Choosing from a list counts as one; the Enter key is typing. */
+/** Returns what reads the number of clicks since now. Choosing from a list is one; Enter is typing. */
 export async function countClicks(page: Page): Promise<() => Promise<number>> {
   let count = 0
   await page.exposeFunction('noteClick', () => (count += 1))

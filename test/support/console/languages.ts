@@ -1,12 +1,12 @@
 /**
- * The texts of the console and of the account page in each language, for tests that do the same in all of them:
- * a test names a text as the English messages write it.
+ * The texts of the console and of the account page in each language, for tests that do the same in all of
+ * them: a test names a text as the English messages write it.
  */
 import assert from 'node:assert/strict'
 import { words as englishAccount } from '../../../console/src/messages/en/account-words.ts'
 import { words as englishConsole } from '../../../console/src/messages/en/console-words.ts'
 import type { Language } from '../../../console/src/messages/language.ts'
-import { translatorOf } from '../../../console/src/messages/t.ts'
+import { speak, t } from '../../../console/src/messages/t.ts'
 import { words as chineseAccount } from '../../../console/src/messages/zh-CN/account-words.ts'
 import { words as chineseConsole } from '../../../console/src/messages/zh-CN/console-words.ts'
 
@@ -19,10 +19,8 @@ type Values = Readonly<Record<string, string | number>>
 export type Say = (message: string, values?: Values) => RegExp
 
 export function sayIn(language: Language): Say {
-  const translate = translatorOf(language, words[language]) as (
-    key: string,
-    values?: Values,
-  ) => string
+  speak(language, words[language])
+  const translate = t as (key: string, values?: Values) => string
   return (message, values) => {
     const keys = keysOf(english, message)
     assert.ok(keys.length > 0, `no English message is: ${message}`)

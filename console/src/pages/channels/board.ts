@@ -7,7 +7,7 @@ import type { BoardSearch } from './address.ts'
 import { placeOf, urgencyOf, type Place } from './states.ts'
 
 /** How one gateway sees a model on a channel. */
-export interface Sight {
+interface Sight {
   readonly node: string
   readonly place: Place
   readonly health: Health

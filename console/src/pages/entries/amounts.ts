@@ -66,7 +66,7 @@ function amountsOfVersion(model: string, version: Values): readonly Amount[] {
 }
 
 /** `{ tiers: { batch: { multiplier: 0.5 } } }` → `tiers/batch/multiplier` → `0.5`. */
-export function flatten(value: Values, path = ''): ReadonlyMap<string, string> {
+function flatten(value: Values, path = ''): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(value).flatMap(([name, inner]) =>
       typeof inner === 'object' && inner !== null

@@ -1,5 +1,5 @@
 /** The state of this page in its address. */
-import { addressOf, oneOf, text, type AddressOf } from '../../search.ts'
+import { addressOf, oneOf, text } from '../../search.ts'
 import { listFields } from '../../ui/list/address.ts'
 
 const tabs = ['models', 'prices', 'import', 'catalogue'] as const
@@ -17,5 +17,3 @@ export const readSearch = addressOf({
   section: oneOf(['vendors', 'models', 'channels']),
   entry: text,
 })
-
-export type PageSearch = AddressOf<typeof readSearch>

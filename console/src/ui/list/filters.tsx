@@ -9,7 +9,7 @@ import { SearchField } from '../search-field.tsx'
 import { SuggestField } from '../suggest-field.tsx'
 import type { ListFilter, NamesQuery, Values } from './define.ts'
 
-export type Changes<Name extends string> = { readonly [Key in Name]?: string | undefined }
+type Changes<Name extends string> = { readonly [Key in Name]?: string | undefined }
 
 interface FiltersProps<Name extends string> {
   readonly filters: readonly ListFilter<Name>[]

@@ -17,7 +17,7 @@ import { useColumnChoice, type ColumnChoice } from './remembered.ts'
 import { RowFacts, Sheet, SheetHead } from './sheet.tsx'
 import './list.css'
 
-export interface Bulk<Row extends RowData> {
+interface Bulk<Row extends RowData> {
   readonly mayChoose: (row: Row) => boolean
   /** Buttons for the chosen rows; `forget` ends the choice. */
   readonly actions: (chosen: readonly Row[], forget: () => void) => ReactNode

@@ -1,7 +1,7 @@
 /** What this browser remembers about lists: the columns that a person has chosen, and the height of rows. */
 import { useSyncExternalStore } from 'react'
 
-export const densities = ['dense', 'roomy'] as const
+const densities = ['dense', 'roomy'] as const
 export type Density = (typeof densities)[number]
 
 /** By the id of a column: chosen or hidden. What is not in it is as the list declares it. */
