@@ -30,7 +30,7 @@ function loadedWith(starts: readonly string[], graph: Graph): ReadonlySet<string
 }
 
 const source = (path: string): string => join(import.meta.dirname, 'src', path)
-const languages = ['en', 'zh-CN']
+const languages = ['en', 'zh-cn']
 const wordsOf = (page: string): readonly string[] =>
   languages.map((language) => source(`messages/${language}/${page}-words.ts`))
 /** Each begins a script with its own name. */
@@ -45,9 +45,8 @@ let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefine
 /**
  * Names the script that a module is in. The console's first screen is `console` with `shared`, which the
  * account page has too and which has nothing of the operators' side. All other pages are `pages`, one
- * script that loads a moment later; `common` is what the account page has of it, and
- * `lists` what its own later views have. A page loads the words of
- * one language: its own, and `words`, which both pages have.
+ * script that loads a moment later; `common` is what the account page has of it, and `lists` what its own
+ * later views have. A page loads the words of one language: its own, and `words`, which both pages have.
  */
 function scriptOf(id: string, graph: Graph): string | null {
   parts ??= {

@@ -99,6 +99,8 @@ const tableOwners: TableOwners = {
   price: ['src/channels/channel-store.ts'],
   channel: ['src/channels/channel-store.ts'],
   operator_action: ['src/operations/actions.ts'],
+  note: ['src/operations/notes/note-store.ts'],
+  reconciliation: ['src/operations/reconcile/run-store.ts'],
   ledger_audit: ['src/operations/store/audit-store.ts'],
   alert_target: ['src/operations/alerts/target-store.ts'],
   alert: ['src/operations/alerts/'],

@@ -4,7 +4,7 @@ import { speak } from './messages/t.ts'
 
 const { words } = await (language === 'en'
   ? import('./messages/en/console-words.ts')
-  : import('./messages/zh-CN/console-words.ts'))
+  : import('./messages/zh-cn/console-words.ts'))
 document.documentElement.lang = language
 speak(language, words)
 await import('./console-app.tsx')

@@ -46,14 +46,14 @@ test('the build has few files, and a change of a page renames none', () => {
     'account.html',
     'assets/account-app.js',
     'assets/account-words-en.js',
-    'assets/account-words-zh-CN.js',
+    'assets/account-words-zh-cn.js',
     'assets/account.js',
     'assets/code-editor.js',
     'assets/common.css',
     'assets/common.js',
     'assets/console-app.js',
     'assets/console-words-en.js',
-    'assets/console-words-zh-CN.js',
+    'assets/console-words-zh-cn.js',
     'assets/console.css',
     'assets/console.js',
     'assets/forms.js',
@@ -73,7 +73,7 @@ test('the build has few files, and a change of a page renames none', () => {
     'assets/shared.js',
     'assets/views.js',
     'assets/words-en.js',
-    'assets/words-zh-CN.js',
+    'assets/words-zh-cn.js',
     'index.html',
     'licences.md',
   ])
@@ -110,7 +110,7 @@ const firstScreens = [
 ] as const
 
 for (const [name, page, app, words, bytesMax] of firstScreens)
-  for (const language of ['en', 'zh-CN'])
+  for (const language of ['en', 'zh-cn'])
     test(`${name} needs less than ${bytesMax / 1_000} kB of compressed scripts in ${language}`, (context) => {
       const files = scriptsOf(page, app, `src/messages/${language}/${words}.ts`)
       const sizes = [...files].map(

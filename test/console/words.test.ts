@@ -7,8 +7,8 @@ import { createRequire } from 'node:module'
 import * as english from '../../console/src/messages/en/console-words.ts'
 import * as englishAccount from '../../console/src/messages/en/account-words.ts'
 import { languages } from '../../console/src/messages/language.ts'
-import * as chinese from '../../console/src/messages/zh-CN/console-words.ts'
-import * as chineseAccount from '../../console/src/messages/zh-CN/account-words.ts'
+import * as chinese from '../../console/src/messages/zh-cn/console-words.ts'
+import * as chineseAccount from '../../console/src/messages/zh-cn/account-words.ts'
 import { findLooseWords } from '../support/console/loose-words.ts'
 
 const consoleFolder = join(import.meta.dirname, '../../console')

@@ -4,7 +4,7 @@ import { speak } from '../messages/t.ts'
 
 const { words } = await (language === 'en'
   ? import('../messages/en/account-words.ts')
-  : import('../messages/zh-CN/account-words.ts'))
+  : import('../messages/zh-cn/account-words.ts'))
 document.documentElement.lang = language
 speak(language, words)
 await import('./account-app.tsx')

@@ -7,8 +7,8 @@ import { words as englishAccount } from '../../../console/src/messages/en/accoun
 import { words as englishConsole } from '../../../console/src/messages/en/console-words.ts'
 import type { Language } from '../../../console/src/messages/language.ts'
 import { speak, t } from '../../../console/src/messages/t.ts'
-import { words as chineseAccount } from '../../../console/src/messages/zh-CN/account-words.ts'
-import { words as chineseConsole } from '../../../console/src/messages/zh-CN/console-words.ts'
+import { words as chineseAccount } from '../../../console/src/messages/zh-cn/account-words.ts'
+import { words as chineseConsole } from '../../../console/src/messages/zh-cn/console-words.ts'
 
 const english = { ...englishConsole, ...englishAccount }
 const words = { en: english, 'zh-CN': { ...chineseConsole, ...chineseAccount } }

@@ -1,3 +1,4 @@
+/** Words of the pages of accounts. */
 export const accounts = {
   aDay: '{amount} a day',
   about: 'About this account',

@@ -1,3 +1,4 @@
+/** Words of the page of alerts. */
 export const alerts = {
   title: 'Alerts',
   hint: 'Conditions that need you, and who gets a message about them.',

@@ -1,3 +1,4 @@
+/** Words of the log of actions, notes and audits. */
 export const audit = {
   title: 'Audit',
   hint: 'The books recomputed from every entry, and the log of all changes by operators.',

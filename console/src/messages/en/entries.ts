@@ -1,3 +1,4 @@
+/** Words of the forms of the catalogue. */
 export const entries = {
   /** Names of fields of the catalogue; others are shown by their key. */
   fields: {

@@ -1,3 +1,4 @@
+/** Words of the pages of models and prices. */
 export const models = {
   title: 'Models and prices',
   hint: 'Prices are in USD per million tokens.',

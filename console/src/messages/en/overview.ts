@@ -1,3 +1,4 @@
+/** Words of the overview. */
 export const overview = {
   title: 'Overview',
   updated: 'Updated <age></age>.',

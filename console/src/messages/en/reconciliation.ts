@@ -1,3 +1,4 @@
+/** Words of the reconciliation with vendors. */
 export const reconciliation = {
   title: 'Reconciliation',
   hint: 'Puts what a vendor counts and bills beside what this gateway expects it to.',

@@ -1,3 +1,4 @@
+/** Words of reports. */
 export const reports = {
   title: 'Reports',
   hint: 'Requests, spend and margin by whole days (UTC).',

@@ -1,3 +1,4 @@
+/** Words of the settings. */
 export const settings = {
   title: 'Settings',
   hint: 'Settings are changed in the configuration file or the environment.',

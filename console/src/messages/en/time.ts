@@ -1,3 +1,4 @@
+/** Words of periods. */
 export const time = {
   period: 'Period',
   periodUtc: 'Period (UTC)',

@@ -1,3 +1,4 @@
+/** Words of the reconciliation with vendors, in Chinese. */
 import type { reconciliation as english } from '../en/reconciliation.ts'
 import type { Translation } from '../translation.ts'
 

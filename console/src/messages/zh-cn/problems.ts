@@ -1,3 +1,4 @@
+/** Words of refusals of the gateway, in Chinese. */
 import type { problems as english } from '../en/problems.ts'
 import type { Translation } from '../translation.ts'
 

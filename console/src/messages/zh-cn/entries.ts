@@ -1,3 +1,4 @@
+/** Words of the forms of the catalogue, in Chinese. */
 import type { entries as english } from '../en/entries.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of the frame around all pages, in Chinese. */
 import type { shell as english } from '../en/shell.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of bills, statements and figures that both pages have, in Chinese. */
 import type { figures as english } from '../en/figures.ts'
 import type { Translation } from '../translation.ts'
 

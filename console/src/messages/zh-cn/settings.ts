@@ -1,3 +1,4 @@
+/** Words of the settings, in Chinese. */
 import type { settings as english } from '../en/settings.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of the page of keys, in Chinese. */
 import type { keys as english } from '../en/keys.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of the pages of models and prices, in Chinese. */
 import type { models as english } from '../en/models.ts'
 import type { Translation } from '../translation.ts'
 

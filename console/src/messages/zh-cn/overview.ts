@@ -1,3 +1,4 @@
+/** Words of the overview, in Chinese. */
 import type { overview as english } from '../en/overview.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of the log of actions, notes and audits, in Chinese. */
 import type { audit as english } from '../en/audit.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of the account page, in Chinese. */
 import type { account as english } from '../en/account.ts'
 import type { Translation } from '../translation.ts'
 

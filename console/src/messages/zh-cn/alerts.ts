@@ -1,3 +1,4 @@
+/** Words of the page of alerts, in Chinese. */
 import type { alerts as english } from '../en/alerts.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of the pages of accounts, in Chinese. */
 import type { accounts as english } from '../en/accounts.ts'
 import type { Translation } from '../translation.ts'
 

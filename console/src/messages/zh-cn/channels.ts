@@ -1,3 +1,4 @@
+/** Words of the pages of channels, in Chinese. */
 import type { channels as english } from '../en/channels.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of lists, in Chinese. */
 import type { list as english } from '../en/list.ts'
 import type { Translation } from '../translation.ts'
 

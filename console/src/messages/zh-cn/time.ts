@@ -1,3 +1,4 @@
+/** Words of periods, in Chinese. */
 import type { time as english } from '../en/time.ts'
 import type { Translation } from '../translation.ts'
 

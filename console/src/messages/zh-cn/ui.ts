@@ -1,3 +1,4 @@
+/** Words of the parts that both pages are made of, in Chinese. */
 import type { ui as english } from '../en/ui.ts'
 import type { Translation } from '../translation.ts'
 

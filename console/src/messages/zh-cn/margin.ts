@@ -1,3 +1,4 @@
+/** Words of costs and margins, for operators, in Chinese. */
 import type { margin as english } from '../en/margin.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of reports, in Chinese. */
 import type { reports as english } from '../en/reports.ts'
 import type { Translation } from '../translation.ts'
 

@@ -1,3 +1,4 @@
+/** Words of the list of requests and of one request, in Chinese. */
 import type { requests as english } from '../en/requests.ts'
 import type { Translation } from '../translation.ts'
 
