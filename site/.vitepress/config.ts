@@ -96,7 +96,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Develop',
     items: [
-      ...['architecture', 'testing'].map(page),
+      ...['architecture', 'testing', 'terms'].map(page),
       { ...page('adr/readme'), collapsed: true, items: pagesIn('adr') },
     ],
   },
