@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadConfig } from '../src/settings/read.ts'
 import type { Notice } from '../src/operations/alerts/alert-kind.ts'
+import { atTarget } from '../src/operations/alerts/delivery-store.ts'
 import { webhookBody } from '../src/operations/alerts/message.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -120,7 +121,7 @@ test('the message of an alert in docs/alerts.md has the fields of a real one', (
     atMs: Date.parse(shown.timestamp),
   }
   const id = shown.data['message_id'] ?? ''
-  const body = webhookBody({ id, recipient: '', notice, region: 'eu-1' })
+  const body = webhookBody({ id, ...atTarget, notice, region: 'eu-1' })
   assert.deepEqual(JSON.parse(body), shown)
 })
 

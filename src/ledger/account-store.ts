@@ -4,6 +4,7 @@
  */
 import { invariant } from '../base/errors.ts'
 import type { HoldRule } from '../base/hold-rule.ts'
+import type { Language } from '../base/languages.ts'
 import { addPicos, subtractPicos, type Picos } from '../base/money.ts'
 import { Conditions } from '../storage/conditions.ts'
 import {
@@ -49,6 +50,8 @@ const profileFields = {
   note: column.text,
   /** E-mail address for alerts; empty = none. */
   contact: column.text,
+  /** Of mails to the contact. */
+  language: column.word<Language>(),
   /** A lower balance raises an alert; zero = none does. */
   alertBelowPicos: column.amount,
   /** The operator's own id of the account holder; unique. */

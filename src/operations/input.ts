@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { secretPattern } from '../access/key.ts'
 import { dayMs } from '../base/clock.ts'
 import { isIpRange } from '../base/ip-address.ts'
+import { languages } from '../base/languages.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax, creditLineMax } from '../ledger/entry-store.ts'
 import { dateForm, factorForm, printableForm, usdForm, wholeNumberForm } from './input-forms.ts'
@@ -74,6 +75,10 @@ export const noteText = z
   .describe('The text, at most 2,000 characters.')
 
 export const accountNote = note.describe('A note for operators; may be empty.')
+
+export const language = z
+  .enum(languages, `must be one of ${languages.join(', ')}`)
+  .describe('Language of mails to the contact.')
 
 export const contact = printableText(254)
   .refine(

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../src/base/clock.ts'
 import { Secret } from '../../src/base/secret.ts'
+import { accountEndpoints } from '../../src/operations/accounts/endpoints.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { alertDeliveries } from '../../src/operations/alerts/log.ts'
 import { createMailer } from '../../src/operations/alerts/mailer.ts'
@@ -72,6 +73,52 @@ test('a mail tells what is wrong and since when, under the id of the message', a
   await bench.close()
 })
 
+test('the contact of an account gets mails in the language of the account', async () => {
+  const bench = await openBench()
+  await addEmail(bench, 'holders', 'contact')
+  for (const [name, language] of [
+    ['acme', undefined],
+    ['globex', 'zh-CN'],
+  ])
+    await accountEndpoints.create.operation(bench.context, {
+      name,
+      balance_usd: '4.5',
+      alert_below_usd: '5',
+      contact: `${name}@example.com`,
+      ...(language !== undefined && { language }),
+    })
+  const count = server.mails().length
+  const node = nodeOf(bench, `smtp://127.0.0.1:${port}`)
+  await bench.pass(20, [node])
+  const sent = (await mails(count + 2)).map(readMail)
+  const to = (address: string) => sent.filter((mail) => mail.to === address)
+  assert.deepEqual(to('acme@example.com'), [
+    {
+      to: 'acme@example.com',
+      subject: 'Balance of acme is low: 4.5 USD',
+      text: [
+        'Balance of acme is low: 4.5 USD',
+        'The balance is 4.5 USD. Pay in soon, so that your requests are not refused.',
+        'Since: Nov 21, 2026, 12:00 UTC',
+      ],
+    },
+  ])
+  assert.deepEqual(to('globex@example.com'), [
+    {
+      to: 'globex@example.com',
+      subject: '账户 globex 余额不足：4.5 美元',
+      text: [
+        '账户 globex 余额不足：4.5 美元',
+        '余额为 4.5 美元。请尽快充值，以免请求被拒绝。',
+        '开始时间：2026年11月21日 UTC 12:00',
+      ],
+    },
+  ])
+  assert.deepEqual(bench.faults, [])
+  await node.close()
+  await bench.close()
+})
+
 test('a refused recipient ends a delivery; a server that is away does not', async () => {
   const bench = await openBench()
   await addEmail(bench, 'wrong', 'refused@example.com')
@@ -122,3 +169,38 @@ test('no header can be smuggled in by a name', async () => {
   assert.doesNotMatch(mail, /^Bcc:/m)
   assert.doesNotMatch(server.log(), /victim@example\.com/)
 })
+
+interface ReadMail {
+  readonly to: string
+  readonly subject: string
+  /** Its paragraphs. */
+  readonly text: readonly string[]
+}
+
+/** Undoes the encodings of headers and body. */
+function readMail(mail: string): ReadMail {
+  const [head = '', ...rest] = mail.split('\n\n')
+  const headers = head.replaceAll(/\n[ \t]+/g, ' ')
+  const header = (name: string): string =>
+    new RegExp(`^${name}: (.*)$`, 'm').exec(headers)?.[1] ?? ''
+  const body = rest.join('\n\n')
+  const text =
+    header('Content-Transfer-Encoding') === 'base64'
+      ? Buffer.from(body, 'base64').toString()
+      : readQuoted(body.replaceAll('=\n', ''))
+  const subject = header('Subject')
+    .replaceAll('?= =?', '?==?')
+    .replaceAll(/=\?UTF-8\?([BQ])\?(.*?)\?=/gi, (_, form: string, word: string) =>
+      form.toUpperCase() === 'B'
+        ? Buffer.from(word, 'base64').toString()
+        : readQuoted(word.replaceAll('_', ' ')),
+    )
+  return { to: header('To'), subject, text: text.replaceAll('\r', '').trim().split('\n\n') }
+}
+
+function readQuoted(text: string): string {
+  const bytes = text.replaceAll(/=([\dA-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return Buffer.from(bytes, 'latin1').toString()
+}

@@ -6,7 +6,6 @@ import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { alertDeliveries } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { changeAccount, createAccount } from '../support/operations.ts'
-import { accountKinds } from '../../src/operations/alerts/account-rules.ts'
 import { alertKindNames } from '../../src/operations/alerts/alert-kind.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
 import { dataOf, openBench, startReceiver, type AlertBench, type Receiver } from './harness.ts'
@@ -155,7 +154,16 @@ test('the contact of an account gets no kind that is for the operator, and no fa
   const { id: accountId } = await createAccount(bench.context, { name: 'acme', contact })
   // Every kind is about this account.
   for (const kind of alertKindNames) {
-    const facts = { operator: 'operator-fact', balance_usd: '1', limit_usd: '2', used_usd: '2' }
+    const facts = {
+      account: 'acme',
+      balance_usd: '1',
+      hours_left: 9,
+      key_name: 'ci',
+      limit_usd: '2',
+      operator: 'operator-fact',
+      period: '2026-11',
+      used_usd: '2',
+    }
     const text = 'operator-text'
     const finding = { kind, subject: accountId, accountId, title: `Title ${kind}`, text, facts }
     const options = { database: bench.database, onNotice: () => undefined }
@@ -165,7 +173,14 @@ test('the contact of an account gets no kind that is for the operator, and no fa
   assert.deepEqual(
     // The accounts are looked at too, and nothing is wrong with this one.
     mails.flatMap(({ subject }) => (subject.startsWith('Resolved: ') ? [] : subject)).toSorted(),
-    accountKinds.map((kind) => `Title ${kind}`).toSorted(),
+    [
+      'Balance of acme is low: 1 USD',
+      'Balance of acme is used up',
+      'Balance of acme lasts about 9 h',
+      'Daily limit of acme is reached',
+      'Limit of the key ci of acme is reached (2026-11)',
+      'Monthly limit of acme is reached',
+    ],
   )
   for (const { to, text } of mails) {
     assert.equal(to, contact)

@@ -27,6 +27,7 @@ describe('accounts', () => {
     balancePicos: picos(0n),
     note: '',
     contact: '',
+    language: 'en',
     externalId: undefined,
     alertBelowPicos: zeroPicos,
     createdAtMs: 1_795_260_000_000,

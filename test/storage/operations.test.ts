@@ -294,12 +294,14 @@ describe('accounts', () => {
         name: 'acme europe',
         note: 'pays by invoice',
         contact: 'billing@acme.example',
+        language: 'zh-CN',
       })
       assert.deepEqual(changed, {
         ...made,
         name: 'acme europe',
         note: 'pays by invoice',
         contact: 'billing@acme.example',
+        language: 'zh-CN',
       })
       await rejectsWith('operations.not_found', /no account acme\./, () =>
         showAccount(context, { account: 'acme' }),
@@ -316,6 +318,7 @@ describe('accounts', () => {
         name: 'acme europe',
         note: 'pays by invoice',
         contact: 'billing@acme.example',
+        language: 'zh-CN',
         alert_below_usd: '0',
         external_id: 'crm-7',
       })
@@ -342,6 +345,7 @@ describe('accounts', () => {
     withWorld(async ({ context }) => {
       await createAccount(context, { name: 'acme' })
       for (const [field, value] of [
+        ['language', 'zh'],
         ['contact', 'billing'],
         ['contact', 'a@b.example, c@d.example'],
         ['contact', 'a@b.example\nBcc: c@d.example'],

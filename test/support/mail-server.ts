@@ -96,7 +96,8 @@ export async function startMailServer(port: number): Promise<MailServer> {
     async close() {
       child.kill('SIGTERM')
       await ended
-      rmSync(folder, { recursive: true, force: true })
+      // A process of exim4 that delivers may still write a file.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }

@@ -18,7 +18,7 @@ const limits = [
   'tpm',
   'price_multiplier',
 ]
-const profile = ['note', 'contact', 'alert_below_usd', 'external_id']
+const profile = ['note', 'contact', 'language', 'alert_below_usd', 'external_id']
 /** What all commands about one account show. */
 const one = { show: accountText, json: accountJson }
 
@@ -53,7 +53,7 @@ export const accountCommands: readonly CommandRow[] = [
   callRow(accountEndpoints.change, {
     ...one,
     words: 'account edit',
-    text: 'change name, note, contact, alert threshold, external id; what you leave out stays',
+    text: 'change name, note, contact and its language, alert threshold, external id; what you leave out stays',
     options: ['name', ...profile],
     help: `Examples:
   turnpike account edit acme --name acme-europe --contact billing@acme.example

@@ -1,6 +1,7 @@
 /** An account as operators see it, on every way. */
 import { z } from 'zod'
 import { holdRules } from '../../base/hold-rule.ts'
+import { languages } from '../../base/languages.ts'
 import { formatUsd } from '../../base/money.ts'
 import type { Account, AccountProfile } from '../../ledger/account-store.ts'
 import { moment, usd, type Answer } from '../answer-forms.ts'
@@ -29,6 +30,7 @@ export const accountForm = z.strictObject({
   }),
   note: z.string(),
   contact: z.string().meta({ description: 'E-mail address for alerts; empty = none.' }),
+  language: z.enum(languages).meta({ description: 'Language of mails to the contact.' }),
   alert_below_usd: usd.meta({ description: 'A lower balance raises an alert; 0 = none does.' }),
   external_id: z.string().nullable().meta({ description: "The operator's own id; unique." }),
   created_at: moment,
@@ -63,6 +65,7 @@ export function viewProfile(account: Pick<Account, keyof AccountProfile>) {
   return {
     note: account.note,
     contact: account.contact,
+    language: account.language,
     alert_below_usd: formatUsd(account.alertBelowPicos),
     external_id: account.externalId ?? null,
   }

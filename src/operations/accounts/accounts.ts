@@ -34,6 +34,7 @@ import {
   entryReference,
   entryUsd,
   externalId,
+  language,
   limitUsd,
   note,
   priceMultiplier,
@@ -65,6 +66,7 @@ const limitFields = {
 const profileFields = {
   note: accountNote.optional(),
   contact: contact.optional(),
+  language: language.optional(),
   alert_below_usd: limitUsd
     .optional()
     .describe('Alert when the balance is lower, in USD; 0 = never.'),
@@ -298,10 +300,17 @@ function readLimits(given: {
 function readProfile(given: {
   readonly [Name in keyof typeof profileFields]?: z.output<(typeof profileFields)[Name]>
 }) {
-  const { note, contact: address, alert_below_usd: below, external_id: id } = given
+  const {
+    note,
+    contact: address,
+    language: tongue,
+    alert_below_usd: below,
+    external_id: id,
+  } = given
   return {
     ...(note !== undefined && { note }),
     ...(address !== undefined && { contact: address }),
+    ...(tongue !== undefined && { language: tongue }),
     ...(below !== undefined && { alertBelowPicos: below }),
     ...(id !== undefined && { externalId: id === '' ? undefined : id }),
   }

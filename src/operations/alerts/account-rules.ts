@@ -26,14 +26,21 @@ import { limits, spendingCode } from '../../ledger/limits.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
 import { keyOf, type AlertKind, type Finding } from './alert-kind.ts'
 
-export const accountKinds: readonly AlertKind[] = [
+/** Account holders get these too. */
+export const accountKinds = [
   'account.balance_low',
   'account.running_out',
   'account.exhausted',
   'account.daily_limit_reached',
   'account.monthly_limit_reached',
   'key.limit_reached',
-]
+] as const satisfies readonly AlertKind[]
+
+export type HolderKind = (typeof accountKinds)[number]
+
+export function isHolderKind(kind: AlertKind): kind is HolderKind {
+  return accountKinds.some((each) => each === kind)
+}
 
 interface LimitedKey {
   readonly id: string
@@ -304,6 +311,7 @@ function keyLimitReached(
       account: account.name,
       key_id: key.id,
       key_name: key.name,
+      key_head: key.head,
       limit_usd: formatUsd(limit),
       used_usd: formatUsd(used),
       period,

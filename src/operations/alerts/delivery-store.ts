@@ -2,6 +2,7 @@
  * SQL of table alert_delivery, the outbox: one message to one target. Invariant: its id and text
  * never change, so that a receiver can recognise a repeat.
  */
+import { defaultLanguage, type Language } from '../../base/languages.ts'
 import { Conditions } from '../../storage/conditions.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { column, rowForm, type Read } from '../../storage/row-form.ts'
@@ -16,6 +17,8 @@ const deliveryForm = rowForm({
   id: column.text,
   /** The contact of an account; empty: the address of the target. */
   recipient: column.text,
+  /** Of a mail to a contact. */
+  language: column.word<Language>(),
   notice: column.json<Notice>(),
   targetId: column.text,
   state: column.word<DeliveryState>(),
@@ -27,8 +30,13 @@ const deliveryForm = rowForm({
 })
 export type Delivery = Read<typeof deliveryForm>
 
+export type Addressee = Pick<Delivery, 'recipient' | 'language'>
+
+/** Messages to the address of a target are for operators, and in English. */
+export const atTarget: Addressee = { recipient: '', language: defaultLanguage }
+
 /** The parts of a message. */
-export type Message = Pick<Delivery, 'id' | 'recipient' | 'notice'>
+export type Message = Addressee & Pick<Delivery, 'id' | 'notice'>
 
 export async function insertDelivery(
   transaction: Transaction,

@@ -91,30 +91,6 @@ export function emailOf({ notice, region }: MessageContent): Email {
   return { subject: `[Turnpike ${region}] ${title}`, text: `${lines.join('\n')}\n` }
 }
 
-/** For the contact of an account: about its money only, without commands and facts for operators. */
-export function holderEmailOf({ notice }: MessageContent): Email {
-  const title = titleOf(notice)
-  const text = notice.event === 'resolved' ? 'This is over.' : holderText(notice.condition)
-  return { subject: title, text: `${title}\n\n${text}\n\nSince: ${timeText(notice.firedAtMs)}\n` }
-}
-
-function holderText({ kind, facts }: Finding): string {
-  const fact = (name: string): string => factText(facts[name] ?? null)
-  if (kind === 'account.balance_low')
-    return `The balance is ${fact('balance_usd')} USD. Pay in soon, so that your requests are not refused.`
-  if (kind === 'account.running_out')
-    return (
-      `The balance is ${fact('balance_usd')} USD, and you have spent ${fact('spend_24h_usd')} USD in the ` +
-      'last 24 hours. Pay in soon, so that your requests are not refused.'
-    )
-  if (kind === 'account.exhausted')
-    return 'The balance does not pay for a usual request. Your requests get 402 until you pay in.'
-  return (
-    `Of ${fact('limit_usd')} USD, ${fact('used_usd')} USD are used. Requests get 429 until the limit is ` +
-    'free again; the operator can raise it.'
-  )
-}
-
 /** The text below the title. */
 function textsOf({ event, condition, includes }: Notice): readonly string[] {
   const isOver = event === 'resolved'
@@ -124,7 +100,7 @@ function textsOf({ event, condition, includes }: Notice): readonly string[] {
   ]
 }
 
-function factText(value: Finding['facts'][string]): string {
+export function factText(value: Finding['facts'][string]): string {
   if (value === null) return '-'
   return typeof value === 'object' ? value.join(', ') : String(value)
 }

@@ -6,7 +6,7 @@
 import type { Random } from '../../base/random.ts'
 import { newId } from '../../base/id.ts'
 import { alertKinds, isSevereEnough, type Notice } from './alert-kind.ts'
-import type { Message } from './delivery-store.ts'
+import { atTarget, type Message } from './delivery-store.ts'
 import { sendMessage, type Sending, type SendResult } from './send.ts'
 import type { AlertTarget } from './target-store.ts'
 
@@ -110,7 +110,7 @@ export class OutageWatch {
   }
 
   #add(target: AlertTarget, notice: Notice, nowMs: number): void {
-    const message = { id: newId('dlv', notice.atMs), recipient: '', notice }
+    const message = { id: newId('dlv', notice.atMs), ...atTarget, notice }
     this.#waiting.push({ target, message, dueAtMs: nowMs, isSending: false })
   }
 

@@ -25,7 +25,7 @@ import {
   type Finding,
   type Notice,
 } from './alert-kind.ts'
-import { accountKinds } from './account-rules.ts'
+import { isHolderKind } from './account-rules.ts'
 import {
   deleteAlert,
   endSnoozes,
@@ -34,7 +34,7 @@ import {
   listAlerts,
   saveConditions,
 } from './alert-store.ts'
-import { countWaiting, insertDelivery } from './delivery-store.ts'
+import { atTarget, countWaiting, insertDelivery, type Addressee } from './delivery-store.ts'
 import { contactAddress, listTargets, type AlertTarget } from './target-store.ts'
 
 /** Targets that an installation may have. */
@@ -257,30 +257,31 @@ async function deliver(
   for (const notice of notices)
     for (const target of targets) {
       if (!isSevereEnough(notice.severity, target.minSeverity)) continue
-      const recipient = await recipientOf(transaction, target, notice)
-      if (recipient === undefined) continue
+      const addressee = await addresseeOf(transaction, target, notice)
+      if (addressee === undefined) continue
       const count = waiting.get(target.id) ?? 0
       waiting.set(target.id, count + 1)
       await insertDelivery(transaction, {
         id: newId('dlv', nowMs),
         targetId: target.id,
-        recipient,
+        ...addressee,
         notice,
         state: count < waitingMax ? 'waiting' : 'dropped',
       })
     }
 }
 
-/** Empty: the address of the target. Undefined without a recipient. */
-async function recipientOf(
+/** Undefined without a recipient. */
+async function addresseeOf(
   transaction: Transaction,
   { address }: AlertTarget,
   { condition: { kind, accountId } }: Notice,
-): Promise<string | undefined> {
-  if (address !== contactAddress) return ''
-  if (accountId === undefined || !accountKinds.includes(kind)) return undefined
-  const contact = (await findAccount(transaction, accountId))?.contact ?? ''
-  return contact === '' ? undefined : contact
+): Promise<Addressee | undefined> {
+  if (address !== contactAddress) return atTarget
+  if (accountId === undefined || !isHolderKind(kind)) return undefined
+  const account = await findAccount(transaction, accountId)
+  if (account === undefined || account.contact === '') return undefined
+  return { recipient: account.contact, language: account.language }
 }
 
 /** Queues a message to one target, whatever its severity, to show that it arrives. */
@@ -300,7 +301,7 @@ export async function raiseTest(
   await insertDelivery(transaction, {
     id,
     targetId: target.id,
-    recipient: '',
+    ...atTarget,
     notice: {
       alertId: newId('alr', nowMs),
       event: 'firing',

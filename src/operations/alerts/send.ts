@@ -5,15 +5,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Message } from './delivery-store.ts'
+import { holderEmailOf } from './holder-mail.ts'
 import type { SendMail } from './mailer.ts'
-import {
-  emailOf,
-  holderEmailOf,
-  slackBody,
-  webhookBody,
-  webhookHeaders,
-  type MessageContent,
-} from './message.ts'
+import { emailOf, slackBody, webhookBody, webhookHeaders, type MessageContent } from './message.ts'
 import type { AlertTarget } from './target-store.ts'
 import { openTarget, signingKey, type TargetSecret } from './target-secret.ts'
 
@@ -104,7 +98,7 @@ async function sendEmail(
   if (mail === undefined) return notDelivered('there is no mail server: set smtp and smtp_from')
   const { id: messageId, recipient } = content
   const isToHolder = recipient !== ''
-  const { subject, text } = isToHolder ? holderEmailOf(content) : emailOf(content)
+  const { subject, text } = isToHolder ? await holderEmailOf(content) : emailOf(content)
   const to = isToHolder ? recipient : target.address
   const result = await mail({ messageId, to, subject, text })
   if (result.kind === 'accepted') return { kind: 'delivered', outcome: 'accepted' }

@@ -22,6 +22,7 @@ CREATE TABLE account (
   status TEXT COLLATE "C" NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'suspended')), -- a closed one is suspended
   external_id TEXT COLLATE "C", -- the operator's own id of the account holder
   contact TEXT COLLATE "C" NOT NULL DEFAULT '', -- e-mail address
+  language TEXT COLLATE "C" NOT NULL DEFAULT 'en', -- of mails to the contact
   note TEXT COLLATE "C" NOT NULL DEFAULT '',
   price_multiplier_ppm BIGINT NOT NULL DEFAULT 1000000 CHECK (price_multiplier_ppm >= 0),
   -- Limits; 0 = none.
@@ -607,6 +608,7 @@ CREATE TABLE alert_delivery (
   id TEXT PRIMARY KEY, -- a receiver recognises a repeated message by it
   target_id TEXT NOT NULL,
   recipient TEXT NOT NULL, -- the contact of an account; empty: the address of the target
+  language TEXT NOT NULL, -- of a mail to the contact of an account
   kind TEXT NOT NULL,
   notice TEXT NOT NULL, -- JSON: what the message says
   state TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed', 'dropped')),

@@ -86,6 +86,8 @@ export const accounts = {
   kind: 'Kind',
   latestHint: 'Open a request to see its cost explained, and to refund it.',
   latestRequests: 'Latest requests',
+  language: 'Language',
+  languageHint: 'Of mails to the contact',
   limits: 'Limits',
   lines: 'Lines',
   linesHint: 'The newest first, each charge with its calculation',

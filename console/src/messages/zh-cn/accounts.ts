@@ -88,6 +88,8 @@ export const accounts = {
   kind: '类型',
   latestHint: '打开一个请求即可查看费用明细并退款。',
   latestRequests: '最近请求',
+  language: '语言',
+  languageHint: '发给联系邮箱的邮件所用语言',
   limits: '限额',
   lines: '明细',
   linesHint: '最新的在前，每笔扣费都附有计算过程',

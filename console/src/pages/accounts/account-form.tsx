@@ -3,9 +3,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
+import { languageNames, languages } from '../../messages/language.ts'
 import { t } from '../../messages/t.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { textField, usdField } from '../../ui/form-fields.tsx'
+import { choiceField, textField, usdField } from '../../ui/form-fields.tsx'
 import { DraftForm, More, NewForm } from '../../ui/form.tsx'
 import { Pair } from '../../ui/layout.tsx'
 import { accountQuery, type TaggedAccount } from './queries.ts'
@@ -19,6 +20,11 @@ const profileFields = {
     hint: t('accounts.contactHint'),
     input: { type: 'email' },
   }),
+  language: choiceField(
+    t('accounts.language'),
+    languages.map((each) => [each, languageNames[each]] as const),
+    { hint: t('accounts.languageHint'), initial: 'en' },
+  ),
   alert_below_usd: usdField(t('accounts.alertBelow'), {
     hint: t('accounts.alertBelowHint'),
     initial: '0',
@@ -79,9 +85,12 @@ function profile(field: FieldOf): ReactNode {
       </Pair>
       <Pair>
         {field('contact')}
-        {field('alert_below_usd')}
+        {field('language')}
       </Pair>
-      {field('note')}
+      <Pair>
+        {field('alert_below_usd')}
+        {field('note')}
+      </Pair>
     </>
   )
 }

@@ -1,6 +1,7 @@
 /** One account: balance, spend, limits, and tabs with all that belongs to it. */
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { languageNames } from '../../messages/language.ts'
 import { t } from '../../messages/t.ts'
 import { Card, Facts, Figure, Figures } from '../../ui/card.tsx'
 import { formatUsd } from '../../ui/format.ts'
@@ -159,7 +160,7 @@ function AccountFigures({ account }: { account: Account }) {
 }
 
 function Details({ account }: { account: Account }) {
-  const { id, contact, note, external_id: externalId } = account
+  const { id, contact, language, note, external_id: externalId } = account
   const none = t('accounts.noValue')
   return (
     <Card title={t('accounts.tabs.details')} hint={t('accounts.detailsHint')}>
@@ -168,6 +169,7 @@ function Details({ account }: { account: Account }) {
           [t('accounts.id'), <code key="id">{id}</code>],
           [t('accounts.externalId'), externalId ?? none],
           [t('accounts.contact'), contact === '' ? none : contact],
+          [t('accounts.language'), languageNames[language]],
           [t('accounts.alertBelow'), <Usd key="below" value={account.alert_below_usd} />],
           [t('accounts.created'), <Time key="created" at={account.created_at} />],
           [t('accounts.note'), note === '' ? none : note],
