@@ -168,6 +168,18 @@ it('channels, and what has been served', async () => {
   await both(`channel reconcile alpha-main ${period}`, { isMeasured: true })
   await both(`channel reconcile all ${period} --vendor-file counts.csv`, { isMeasured: true })
   await both(`channel reconcile all ${period} --vendor-file wrong.yaml`)
+  // As text it has a column for the name of who acted, which only a token has.
+  await ways.same('channel reconciliations --json', { isMeasured: true })
+  typed.add('channel reconciliations')
+  await once('channel accept rec_00000000000000000000000000 --note agreed', 1)
+})
+
+it('notes', async () => {
+  await both('note add "asks for an invoice" --account acme', { isMeasured: true })
+  await once('note add "no thing is named"', 2)
+  await both('note list --account acme', { isMeasured: true })
+  await both('note list --channel nowhere')
+  await once('note delete note_00000000000000000000000000', 1)
 })
 
 it('alerts', async () => {

@@ -175,6 +175,7 @@ function view({ own }: Side, { code, out, error }: Ran, isMeasured: boolean): Co
       .replaceAll(/(?<=revision"?:? +"?)\d+-[0-9a-f]{8}\b/g, 'REVISION')
       // Only a token has a name.
       .replaceAll(/(?<="actor_name": )(null|"[^"]*")/g, 'NAME')
+      .replaceAll(/(?<=^actor_name  ).+$/gm, 'NAME')
       .replaceAll('admin_token setting (ACTOR)', 'ACTOR')
       // When a token was used last shows up to a minute late; only the API uses one.
       .replaceAll(/(?<=^ACTOR  ad_HEAD.*)(TIME|–)$|(?<="last_used_at": )(null|"TIME")/gm, 'USED')
