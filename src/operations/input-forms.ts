@@ -16,6 +16,13 @@ export function printableForm(lengths: { readonly min?: number; readonly max: nu
   }
 }
 
+/** Printable lines with something in them. */
+export function linesForm({ max }: { readonly max: number }): Form {
+  const sign = String.raw`(?:[^\p{C}\u2028\u2029]|\n)`
+  const pattern = String.raw`^${sign}*[^\p{C}\p{Z}]${sign}*$`
+  return { minLength: 1, maxLength: max, pattern }
+}
+
 interface Range {
   readonly min: number
   readonly max: number
@@ -63,11 +70,19 @@ export const dateForm: Form = {
   anyOf: [{ format: 'date' }, { format: 'date-time' }],
 }
 
-/** Returns the pattern of the whole numbers from 0 or 1 to `max`, without leading zeros. */
+/** Returns the pattern of the whole numbers from `min`, below 10, to `max`, without leading zeros. */
 function digitsOf(min: number, max: number): string {
   const digits = String(max)
   const rest = (count: number): string => (count === 0 ? '' : String.raw`\d{${count}}`)
-  const shorter = digits.length > 1 ? [String.raw`[1-9]\d{0,${digits.length - 2}}`] : []
+  const shorter =
+    digits.length === 1
+      ? []
+      : min <= 1
+        ? [String.raw`[1-9]\d{0,${digits.length - 2}}`]
+        : [
+            `[${min}-9]`,
+            ...(digits.length > 2 ? [String.raw`[1-9]\d{1,${digits.length - 2}}`] : []),
+          ]
   const asLong = Array.from(digits).flatMap((digit, index) => {
     const least = index === 0 ? 1 : 0
     const below = Number(digit) - 1

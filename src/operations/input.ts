@@ -9,7 +9,14 @@ import { isIpRange } from '../base/ip-address.ts'
 import { languages } from '../base/languages.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax, creditLineMax } from '../ledger/entry-store.ts'
-import { dateForm, factorForm, printableForm, usdForm, wholeNumberForm } from './input-forms.ts'
+import {
+  dateForm,
+  factorForm,
+  linesForm,
+  printableForm,
+  usdForm,
+  wholeNumberForm,
+} from './input-forms.ts'
 
 /** The largest amount: no balance may be larger. */
 export const amountUsdMax = formatUsd(balanceMax)
@@ -72,6 +79,7 @@ export const noteText = z
   .refine((text) => printableLines.test(text), 'must have printable characters, and not be empty')
   .refine((text) => text.length <= 2_000, 'must have at most 2000 characters')
   .refine((text) => !secret.test(text), 'must not have the secret of a key in it')
+  .meta(linesForm({ max: 2_000 }))
   .describe('The text, at most 2,000 characters.')
 
 export const accountNote = note.describe('A note for operators; may be empty.')

@@ -62,9 +62,17 @@ def complete(operation, given):
         # No dimension stands twice.
         if "by" in fields:
             fields["by"] = ",".join(dict.fromkeys(fields["by"].split(",")))
-        # CSV has no pages.
-        if fields.get("format") == "csv":
-            fields.pop("limit", None)
+        # A report is sorted by a key only where it has the key.
+        if fields.get("sort") in DIMENSIONS and fields["sort"] not in fields.get("by", "day"):
+            fields.pop("sort")
+    # CSV has no pages.
+    if fields.get("format") == "csv":
+        fields.pop("limit", None)
+        # Its order is its own, and it has no other period beside it.
+        for name in ("sort", "order", "compare") if operation == "reports.read" else ():
+            fields.pop(name, None)
+    if operation == "notes.list":
+        about_one_thing(fields)
     for name in ("name", "reference"):
         # Names do not look like ids, and references do not look like those of charges and refunds.
         if re.match("(acc|key|tgt|ex)_|refund:", str(fields.get(name))):
@@ -106,11 +114,26 @@ def name_what_exists(operation, fields):
         fields.update(text=PRICES, names={}, models=["large-1"])
     if operation == "reconciliations.create" and "vendor_counts" in fields:
         fields["vendor_counts"] = ["model,requests\nlarge-1,1\n"]
+    if operation == "notes.add":
+        about_one_thing(fields)
+    if operation == "alerts.snooze":
+        # For a time or until one.
+        fields.pop("until", None)
+        fields["for"] = "4h"
     if operation.startswith("keys.") and fields.get("models"):
         fields["models"] = ["large-1"]
     if operation == "alerts.create":
         fields["address"] = ADDRESSES.get(fields.get("format"), fields.get("address"))
 
+
+def about_one_thing(fields):
+    """A note is about an account, a key or a channel."""
+    for name in ("key", "channel"):
+        fields.pop(name, None)
+    fields["account"] = "acme"
+
+
+DIMENSIONS = ("day", "account", "key", "model", "channel")
 
 # Entries of the catalogue fit each other, and a small request needs no draft.
 ENTRIES = {
