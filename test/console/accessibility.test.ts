@@ -79,7 +79,7 @@ describe('by everyone', () => {
 
   test('the list of addresses has each route of the console', () => {
     const router = join(import.meta.dirname, '../../console/src/router.tsx')
-    const paths = [...readFileSync(router, 'utf8').matchAll(/\bpath: '([^']+)'/g)].map(
+    const paths = [...readFileSync(router, 'utf8').matchAll(/\b(?:path: |pageAt\()'([^']+)'/g)].map(
       ([, path]) => path ?? '',
     )
     assert.deepEqual(new Set(paths), new Set([...Object.keys(addresses), '/sign-in']))

@@ -116,6 +116,7 @@ describe('an account that begins', () => {
         assert.ok(text.includes(address) && text.includes('cr_…'), text)
       }
       await page.getByLabel('Model', { exact: true }).click()
+      await page.getByRole('option').first().waitFor()
       const models = await page.getByRole('option').allInnerTexts()
       assert.deepEqual(models, ['chat-1', 'chat-mini-1'])
     })

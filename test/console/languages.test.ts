@@ -40,7 +40,7 @@ describe('the language of the pages', () => {
       const scripts = await page.evaluate<string[]>(
         `performance.getEntriesByType('resource').map(({ name }) => name.split('/').at(-1))`,
       )
-      assert.ok(scripts.some((name) => /words.*zh-CN/.test(name)))
+      assert.ok(scripts.some((name) => /words.*zh-cn/.test(name)))
       assert.deepEqual(
         scripts.filter((name) => /words.*-en/.test(name)),
         [],

@@ -170,7 +170,7 @@ test('a newcomer sees the first request of an SDK in the console and on the acco
       await writeFile(join(folder, 'short.mts'), shortProgram)
       assert.match(await runInShell(`${variables}\nnode short.mts`), /\S/)
 
-      const made = live.filter({ hasText: 'northwind' }).filter({ hasText: 'laptop' })
+      const made = live.filter({ hasText: 'northwind' })
       await made.filter({ hasText: 'chat-mini-1' }).waitFor()
       const seen = made.filter({ hasText: 'chat-1' })
       await seen.waitFor()
