@@ -44,7 +44,8 @@ for (const { line, file, padding } of commands)
     assert.equal(expected.error, '')
     const text = texts[file as keyof typeof texts]
     const pieces = [padding.repeat(1_000_000) + text.slice(0, 10), text.slice(10)]
-    assert.deepEqual(await runSlowly(folder, [...line.split(' '), '-', '--json'], pieces), expected)
+    const slow = await runSlowly(folder, [...line.split(' '), '-', '--json'], pieces)
+    assert.deepEqual(withoutRun(slow), withoutRun(expected))
   })
 
 /** A piece is written when the one before has been taken and another command has run to its end. */
@@ -65,4 +66,9 @@ async function runSlowly(
   child.stdin.end()
   const [code] = (await closed) as [number]
   return { code, out: out.text(), error: errors.text() }
+}
+
+/** Each comparison with a vendor is kept under a new id. */
+function withoutRun<Ran extends { readonly out: string }>(ran: Ran): Ran {
+  return { ...ran, out: ran.out.replace(/"rec_[0-9a-z]{26}"/, '"rec_"') }
 }
