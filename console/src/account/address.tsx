@@ -11,7 +11,7 @@ export type View = (typeof views)[number]
 
 const read = addressOf({
   view: oneOf(views),
-  /** The period of what is shown: a word, or days (UTC), both included. */
+  /** The period: a word, or days (UTC), both included. */
   range: oneOf(presets),
   from: day,
   to: day,

@@ -33,7 +33,7 @@ interface BillLine {
 interface BillProps {
   readonly bill: BillData
   readonly cost: string
-  /** What was given back, and what is left of the cost. */
+  /** The refund, and the rest of the cost. */
   readonly refund?: { readonly amount: string; readonly paid: string } | undefined
 }
 

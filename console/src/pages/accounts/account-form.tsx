@@ -32,7 +32,7 @@ const profileFields = {
   note: textField(t('accounts.note'), { hint: t('accounts.operatorsOnly') }),
 }
 
-/** Numbers stay texts, so that the gateway says what is wrong with one. */
+/** Numbers stay texts, so that the gateway names the mistake in one. */
 const limitFields = {
   daily_usd: usdField(t('accounts.dailyLimit'), { hint: t('accounts.perDayHint'), initial: '0' }),
   monthly_usd: usdField(t('accounts.monthlyLimit'), {

@@ -1,4 +1,4 @@
-/** Where the money of an account went in a period: by day, by model, by key, and what was left of it. */
+/** The spend of an account in a period, by day, model and key, and its margin. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
