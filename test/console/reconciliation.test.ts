@@ -137,7 +137,7 @@ describe('the page of reconciliation', () => {
     visit({ role: 'operator', path: '/reconciliation' }, async (page) => {
       const { from, to } = period()
       await choose(page.getByLabel('Channel'), channel)
-      await page.getByRole('button', { name: /^Period \(UTC\): Last month$/ }).click()
+      await page.getByRole('button', { name: /^Period \(UTC\): Last 30 days$/ }).click()
       await page.getByLabel('To').fill(to)
       await page.getByLabel('From').fill(from)
       await page.getByRole('button', { name: 'Show this period' }).click()

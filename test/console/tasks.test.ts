@@ -174,6 +174,27 @@ for (const language of languages)
         await page.getByRole('table', { name: say('Counts') }).waitFor()
       }))
 
+    test('sends a low balance to Slack', () =>
+      operate({ clicksMax: 9 }, async (page) => {
+        await open(page, 'Alerts')
+        await page
+          .getByRole('main')
+          .getByRole('link', { name: say('Targets') })
+          .click()
+        await button(page, 'New target').click()
+        const dialog = page.getByRole('dialog')
+        await choose(field(dialog, 'Kind of target'), 'slack')
+        await field(dialog, 'Name').fill('accounts-channel')
+        await field(dialog, 'Address').fill('https://chat.invalid/hooks/1')
+        await button(dialog, 'Create target').click()
+        await page.getByRole('row').filter({ hasText: 'accounts-channel' }).waitFor()
+        await find(page, account)
+        await button(page, 'Edit').click()
+        await field(page, 'Alert below').fill('5')
+        await button(page, 'Save').click()
+        await page.getByText(say('The account {name} is changed.', { name: account })).waitFor()
+      }))
+
     test('raises a price from tomorrow', () =>
       operate({ clicksMax: 5 }, async (page) => {
         const model = 'gpt-6.1-terra'

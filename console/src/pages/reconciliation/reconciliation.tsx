@@ -44,8 +44,8 @@ export function Reconciliation() {
 }
 
 const presets = ['yesterday', '7d', '30d', 'thisMonth', 'lastMonth'] as const
-/** Vendors bill by the month. */
-const usual = 'lastMonth'
+/** All of it is in the records, which are kept for 30 days where `request_retention` says nothing else. */
+const usual = '30d'
 
 function Comparison() {
   const search = useSearch({ from: '/shell/reconciliation' })
