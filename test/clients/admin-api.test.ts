@@ -67,7 +67,7 @@ function describeProgram(python: string): void {
         CATALOGUE: String(catalogueEndpoints.apply.example['text']),
       },
       cwd: gateway.folder,
-      timeoutMs: 240_000,
+      timeoutMs: 900_000,
     })
     assert.equal(code, 0, `${stdout}\n${stderr}`)
     const [, count] = /(\d+) generated, \1 passed/.exec(stdout) ?? []

@@ -109,7 +109,7 @@ describe('on PostgreSQL with two gateways', () => {
         await shown.locator(`a[href$="/requests/${id}"]`).first().click()
         await heading(shown, 'gpt-6.1-terra')
         const { cost_usd: cost } = await showRequest(north.context, { request: id })
-        await shown.getByRole('row', { name: 'Charge' }).getByText(`$${cost}`).first().waitFor()
+        await shown.getByRole('row', { name: `Cost $${cost}` }).waitFor()
         await shown.goBack()
       }
     }))

@@ -73,7 +73,7 @@ describe('the words', () => {
       readdirSync(join(consoleFolder, 'src/messages'))
         .filter((name) => !name.endsWith('.ts'))
         .toSorted(),
-      [...languages].toSorted(),
+      languages.map((language) => language.toLowerCase()).toSorted(),
     )
   })
 

@@ -131,7 +131,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       )
       // By the clock of the PostgreSQL server the gateway of this test is not running.
       if (engine === 'sqlite') {
-        const step = { by: 'gateway', text: 'Probe', how: null, at: off.wakes_at }
+        const step = { by: 'gateway', kind: 'probe', text: 'Probe', how: null, at: off.wakes_at }
         assert.deepEqual(off.next_steps, [step])
         const { traffic } = await showChannel(gateway.context, { channel: main })
         const { recent } = traffic.find((one) => one.model === model) ?? {}

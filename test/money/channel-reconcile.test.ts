@@ -14,7 +14,7 @@ import { billedParts } from '../../sandbox/served-record.ts'
 import { runCommand, type Ran } from '../support/command-hosts.ts'
 import { bodyFormats, formats, formsOf, places, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
-import { recentActions } from '../support/operations.ts'
+import { listReconciliations, recentActions } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 
 const classes = {
@@ -274,23 +274,29 @@ test('each run with a file is kept with its result, and acceptance with a note a
   assert.equal(accepted.code, 0, accepted.error)
   assert.ok(accepted.out.trimEnd().endsWith(result.result))
   const kept = await recentActions(gateway.context, { action: 'reconciliation', limit: 2 })
-  const { from, to } = result
-  const detail = { from, to, files: ['vendor.csv'], result: result.result }
+  const runs = await listReconciliations(gateway.context, { limit: 2 })
   assert.deepEqual(
-    kept.map(({ action, subject, actor, detail: found }) => [
+    runs.map(({ files, accepted_by: by }) => [files.map(({ name }) => name), by === null]),
+    [
+      [['vendor.csv'], false],
+      [['vendor.csv'], true],
+    ],
+  )
+  const { from, to } = result
+  const about = (index: number, note: string): object => {
+    const { id: reconciliation } = runs[index] ?? {}
+    return { reconciliation, from, to, result: result.result, note }
+  }
+  assert.deepEqual(
+    kept.map(({ action, subject, actor, detail }) => [
       action,
       subject,
       actor.startsWith('cli:'),
-      found,
+      detail,
     ]),
     [
-      [
-        'reconciliation.accept',
-        'alpha-main',
-        true,
-        { ...detail, note: 'answers without a charge' },
-      ],
-      ['reconciliation.run', 'alpha-main', true, detail],
+      ['reconciliation.accept', 'alpha-main', true, about(0, 'answers without a charge')],
+      ['reconciliation.run', 'alpha-main', true, about(1, '')],
     ],
   )
   const nothing = await compareCounts('alpha-main', '--accept')

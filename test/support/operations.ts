@@ -18,6 +18,7 @@ import * as prices from '../../src/operations/prices/import.ts'
 import type { Page } from '../../src/operations/paging.ts'
 import * as versions from '../../src/operations/prices/versions.ts'
 import * as reconcile from '../../src/operations/reconcile/reconcile.ts'
+import * as reconciliations from '../../src/operations/reconcile/runs.ts'
 import * as refunds from '../../src/operations/requests/refunds.ts'
 import type { RunCheck } from '../../src/operations/channels/run-check.ts'
 import * as histogram from '../../src/operations/requests/histogram.ts'
@@ -85,6 +86,7 @@ export const adoptAdminToken = orThrow(firstAdminToken.adoptAdminToken)
 export const importPrices = orThrow(prices.importPrices)
 export const listPrices = itemsOf(versions.listPrices)
 export const reconcileChannel = orThrow(reconcile.reconcileChannel)
+export const listReconciliations = itemsOf(reconciliations.listKeptRuns)
 export const countRequests = orThrow(histogram.countRequests)
 export const listRequests = orThrow(requests.listRequests)
 export const showRequest = orThrow(requests.showRequest)
