@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { countClicks } from '../support/console/clicks.ts'
 import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
+import { eventually } from '../support/eventually.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
 import {
   applyCatalogue,
@@ -312,7 +313,12 @@ describe('the pages of models and prices', () => {
       assert.equal(await ofEditor(page, line), '  openai-reserve:')
       for (const key of ['End', 'Enter']) await editor(page).press(key)
       await page.keyboard.type('max_c')
-      await page.getByRole('option', { name: 'max_concurrent' }).click()
+      const take = async (): Promise<unknown> => {
+        await page.getByRole('option', { name: 'max_concurrent' }).click()
+        return ofEditor(page, line)
+      }
+      // The editor takes no choice in the first moment of its list.
+      await eventually('the completion', take, (text) => String(text).includes('max_concurrent'))
       await page.keyboard.type('many')
       await page.locator('.cm-lintRange-error').first().hover()
       await page.locator('.cm-tooltip').getByText('openai-reserve.max_concurrent').waitFor()
