@@ -1,28 +1,43 @@
 /** Takes the read-only token of an account and checks it before it is kept. */
-import { useState } from 'react'
 import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Notice } from '../ui/card.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Form } from '../ui/form.tsx'
+import { textField } from '../ui/form-fields.tsx'
+import { NewForm } from '../ui/form.tsx'
 import { LanguageLinks } from '../ui/preferences.tsx'
 import { Brand, Contact, useTitle } from './frame.tsx'
 import { ask } from './read.ts'
 import { keepToken, lastEnd, mistakeIn } from './token.ts'
 
-export function SignIn() {
-  const [text, setText] = useState('')
-  const token = text.trim()
-  const mistake = mistakeIn(token)
-  useTitle()
-  const enter = async (): Promise<void> => {
-    try {
-      await ask('/account', {}, { token })
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 401) throw error
-      throw new Problem(401, { detail: t('account.wrongToken') })
-    }
+const tokenField = textField(t('account.token'), {
+  hint: t('account.tokenHint'),
+  input: { type: 'password', placeholder: 'ro_…', autoFocus: true, spellCheck: false },
+})
+
+const fields = {
+  token: {
+    ...tokenField,
+    /** The mistake is named once a beginning is there. */
+    input: (bound: Parameters<typeof tokenField.input>[0]) => {
+      const token = bound.value.trim()
+      return tokenField.input({ ...bound, error: token.length < 3 ? undefined : mistakeIn(token) })
+    },
+  },
+}
+
+/** Returns the token once the gateway has taken it. */
+async function enter(token: string): Promise<string> {
+  try {
+    await ask('/account', {}, { token })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 401) throw error
+    throw new Problem(401, { detail: t('account.wrongToken') })
   }
+  return token
+}
+
+export function SignIn() {
+  useTitle()
   return (
     <main className="holder-sign-in">
       <div className="holder-sign-in-card">
@@ -30,26 +45,13 @@ export function SignIn() {
         <h1>{t('account.yours')}</h1>
         {lastEnd() === 'refused' && <Notice tone="warn">{t('account.endedToken')}</Notice>}
         {lastEnd() === 'asked' && <Notice>{t('account.forgotten')}</Notice>}
-        <Form
+        <NewForm
+          fields={fields}
           action={t('account.enter')}
-          isDisabled={mistake !== undefined}
-          onSubmit={enter}
-          onDone={() => keepToken(token)}
-        >
-          {() => (
-            <TextField
-              label={t('account.token')}
-              type="password"
-              placeholder="ro_…"
-              autoFocus
-              spellCheck={false}
-              value={text}
-              onChange={setText}
-              error={token.length < 3 ? undefined : mistake}
-              hint={t('account.tokenHint')}
-            />
-          )}
-        </Form>
+          isReady={({ token }) => mistakeIn(token.trim()) === undefined}
+          send={({ draft }) => enter(draft.token.trim())}
+          onDone={keepToken}
+        />
         <Contact />
         <LanguageLinks />
       </div>

@@ -55,8 +55,3 @@ export async function bodyOf<Data>(asked: Promise<Answer<Data>>): Promise<NonNul
 function isProblem(value: unknown): value is Partial<ProblemDetails> {
   return typeof value === 'object' && value !== null && 'detail' in value
 }
-
-/** A fresh key for a change that must happen once, however often its request is sent. */
-export function newIdempotencyKey(): string {
-  return crypto.randomUUID()
-}

@@ -5,8 +5,8 @@ import { useEffect, useState } from 'react'
 import { sessionQuery, signIn } from '../api/session.ts'
 import { t } from '../messages/t.ts'
 import { Notice } from '../ui/card.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Form } from '../ui/form.tsx'
+import { textField } from '../ui/form-fields.tsx'
+import { NewForm } from '../ui/form.tsx'
 import { Problem } from '../problem.ts'
 import { Prose } from '../ui/prose.tsx'
 import { describeFailure, Loading } from '../ui/states.tsx'
@@ -70,30 +70,28 @@ export function SignIn() {
   )
 }
 
+const fields = {
+  token: textField(t('shell.signIn.token'), {
+    isRequired: true,
+    input: {
+      type: 'password',
+      placeholder: 'ad_…',
+      autoFocus: true,
+      spellCheck: false,
+      autoComplete: 'current-password',
+    },
+  }),
+}
+
 function TokenForm({ onDone }: { onDone: () => void }) {
-  const [token, setToken] = useState('')
   return (
     <>
-      <Form
+      <NewForm
+        fields={fields}
         action={t('shell.signIn.action')}
-        isDisabled={token.trim() === ''}
-        onSubmit={() => signInByToken(token.trim())}
+        send={({ draft }) => signInByToken(draft.token.trim())}
         onDone={onDone}
-      >
-        {(errorOf) => (
-          <TextField
-            label={t('shell.signIn.token')}
-            type="password"
-            placeholder="ad_…"
-            autoFocus
-            spellCheck={false}
-            autoComplete="current-password"
-            value={token}
-            onChange={setToken}
-            error={errorOf('token')}
-          />
-        )}
-      </Form>
+      />
       <p className="soft">
         <Prose text={t('shell.signIn.hint')} />
       </p>

@@ -12,7 +12,7 @@ type TextOptions = Options & {
   readonly initial?: string
   readonly input?: Pick<
     ComponentProps<typeof TextField>,
-    'autoFocus' | 'inputMode' | 'placeholder' | 'spellCheck' | 'type' | 'unit'
+    'autoComplete' | 'autoFocus' | 'inputMode' | 'placeholder' | 'spellCheck' | 'type' | 'unit'
   >
 }
 

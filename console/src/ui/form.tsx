@@ -1,7 +1,6 @@
 /**
- * Forms. `DraftForm` is one that is declared by its fields; `Form` is its frame, for pages that put their
- * inputs together by themselves. A form sends once, shows what the API refuses beside the field it speaks of,
- * says what was done, has what it changed read again, and closes the dialog around it.
+ * Forms, declared by their fields. A form sends once, shows what the API refuses beside the field it speaks
+ * of, says what was done, has what it changed read again, and closes the dialog around it.
  */
 import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
 import { useContext, useEffect, useState, type FormEvent, type ReactNode } from 'react'
@@ -23,7 +22,7 @@ import { describeFailure } from './states.tsx'
 import { announce } from './toast.tsx'
 import { DialogContext } from './typed.ts'
 
-type ErrorOf = (field: string) => string | undefined
+export type ErrorOf = (field: string) => string | undefined
 
 interface FormProps<Result> {
   /** The verb of the button: "Create account". */
@@ -46,7 +45,7 @@ interface FormProps<Result> {
   readonly children: (errorOf: ErrorOf) => ReactNode
 }
 
-export function Form<Result>(props: FormProps<Result>) {
+function Form<Result>(props: FormProps<Result>) {
   const { action, onSubmit, cancel = t('ui.cancel'), children } = props
   const { isDisabled = false, isStep = false, toast, refresh = [] } = props
   const client = useQueryClient()
@@ -130,6 +129,8 @@ export interface FormParts<Fields extends FormFields> {
   readonly set: (change: Partial<DraftOf<Fields>>) => void
   /** The input of a field; a hint that depends on the draft takes the place of the declared one. */
   readonly field: (name: keyof Fields & string, hint?: ReactNode) => ReactNode
+  /** What the API says about a field that the form puts together by itself. */
+  readonly errorOf: ErrorOf
 }
 
 interface DraftFormProps<Fields extends FormFields, Read, Result> extends Omit<
@@ -180,7 +181,7 @@ export function DraftForm<Fields extends FormFields, Read, Result>(
   const { draft, before } = edit
   const changes = changesOf(fields, edit)
   const isChanged = !isEqual(before, draft)
-  useTyped(isChanged)
+  useTyped(Object.keys(fields).length === 0 ? undefined : isChanged)
   const isWanting = lacksRequired(fields, draft) || isReady?.(draft) === false
   return (
     <Form
@@ -226,6 +227,7 @@ function partsOf<Fields extends FormFields>({
   return {
     draft,
     set,
+    errorOf,
     field(name, hint) {
       const one = fields[name]
       if (one === undefined) return null
@@ -265,8 +267,10 @@ export function More({ title, children }: { title: string; children: ReactNode }
   )
 }
 
-/** Tells the dialog around a form whether there is something to lose. */
-function useTyped(isTyped: boolean): void {
+/** Tells the dialog around a form whether there is something to lose; undefined = it sees by itself. */
+function useTyped(isTyped: boolean | undefined): void {
   const dialog = useContext(DialogContext)
-  useEffect(() => dialog?.setTyped(isTyped), [dialog, isTyped])
+  useEffect(() => {
+    if (isTyped !== undefined) dialog?.setTyped(isTyped)
+  }, [dialog, isTyped])
 }

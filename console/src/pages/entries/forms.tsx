@@ -4,8 +4,10 @@ import { useContext, useState } from 'react'
 import { t } from '../../messages/t.ts'
 import { Problem } from '../../problem.ts'
 import { Button } from '../../ui/button.tsx'
+import type { FormField } from '../../ui/draft.ts'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { textField } from '../../ui/form-fields.tsx'
+import { NewForm } from '../../ui/form.tsx'
 import { formatDay } from '../../ui/format.ts'
 import { Group, Pair } from '../../ui/layout.tsx'
 import { OthersChanges, useEdit } from '../../ui/outdated.tsx'
@@ -209,6 +211,14 @@ function ServedBy({ channels, chosen, onChange }: ServedByProps) {
   )
 }
 
+const credential: FormField<string> = {
+  ...textField(t('entries.credential.field'), {
+    hint: t('entries.credential.hint'),
+    isRequired: true,
+  }),
+  input: (bound) => <SecretField {...bound} />,
+}
+
 /**
  * Replaces the credential of a channel: the new one must serve a tiny request first. The field and its text
  * live in this form alone; no address, history or storage has them.
@@ -216,9 +226,8 @@ function ServedBy({ channels, chosen, onChange }: ServedByProps) {
 function Credential({ channel }: { channel: string }) {
   const refresh = useChannelRefresh()
   const dialog = useContext(DialogContext)
-  const [credential, setCredential] = useState('')
-  const [isRefused, setIsRefused] = useState(false)
-  const replace = (force: boolean) =>
+  const [refused, setRefused] = useState<string>()
+  const replace = (credential: string, force: boolean) =>
     replaceCredential(channel, { credential: credential.trim(), force })
   const done = (): void => {
     announce(t('entries.credential.saved', { channel }))
@@ -226,42 +235,36 @@ function Credential({ channel }: { channel: string }) {
     dialog?.forget()
     dialog?.close()
   }
-  const forcing = useMutation({ mutationFn: () => replace(true), onSuccess: done })
+  const forcing = useMutation({
+    mutationFn: (credential: string) => replace(credential, true),
+    onSuccess: done,
+  })
   return (
-    <Form
+    <NewForm
+      fields={{ credential }}
       action={t('entries.credential.action')}
-      isDisabled={credential.trim() === ''}
-      onSubmit={() =>
-        replace(false).catch((error: unknown) => {
+      send={({ draft }) =>
+        replace(draft.credential, false).catch((error: unknown) => {
           if (error instanceof Problem && error.code === 'operations.credential_refused')
-            setIsRefused(true)
+            setRefused(draft.credential)
           throw error
         })
       }
       onDone={done}
     >
-      {(errorOf) => (
+      {({ draft, field }) => (
         <>
           <p>{t('entries.credential.intro')}</p>
-          <SecretField
-            label={t('entries.credential.field')}
-            hint={t('entries.credential.hint')}
-            value={credential}
-            error={errorOf('credential')}
-            onChange={(text) => {
-              setCredential(text)
-              setIsRefused(false)
-            }}
-          />
-          {isRefused && (
+          {field('credential')}
+          {refused === draft.credential && (
             <div>
-              <Button isBusy={forcing.isPending} onClick={() => forcing.mutate()}>
+              <Button isBusy={forcing.isPending} onClick={() => forcing.mutate(draft.credential)}>
                 {t('entries.credential.untested')}
               </Button>
             </div>
           )}
         </>
       )}
-    </Form>
+    </NewForm>
   )
 }

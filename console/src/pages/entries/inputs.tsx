@@ -1,4 +1,5 @@
 /** The inputs of an entry, made from its fields: the usual ones, and the others behind "More settings". */
+import type { ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
 import { AreaField, CheckField, SelectField, TextField } from '../../ui/field.tsx'
 import { linesOf } from '../../ui/form-fields.tsx'
@@ -124,7 +125,7 @@ const kept = '***'
 /** A reference to a secret can be read; a secret itself is never shown, and the browser keeps none. */
 export function SecretField(props: {
   readonly label: string
-  readonly hint?: string | undefined
+  readonly hint?: ReactNode
   readonly error?: string | undefined
   readonly value: string
   /** An empty field keeps the stored value. */

@@ -6,7 +6,7 @@
 import { useContext, useState, type ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
 import { Notice } from '../../ui/card.tsx'
-import { Form } from '../../ui/form.tsx'
+import { NewForm, type ErrorOf } from '../../ui/form.tsx'
 import { isOutdated } from '../../ui/outdated.tsx'
 import { DialogContext } from '../../ui/typed.ts'
 import { DiffList, OthersSince } from './changes.tsx'
@@ -28,7 +28,7 @@ interface PatchFormProps {
   readonly saved: string
   /** In place of the entries with their changes. */
   readonly review?: ((planned: Planned) => ReactNode) | undefined
-  readonly children: (errorOf: (field: string) => string | undefined) => ReactNode
+  readonly children: (errorOf: ErrorOf) => ReactNode
 }
 
 export function PatchForm(props: PatchFormProps) {
@@ -63,20 +63,21 @@ export function PatchForm(props: PatchFormProps) {
       />
     )
   return (
-    <Form
+    <NewForm
+      fields={{}}
       action={t('entries.showChanges')}
       isStep
-      isDisabled={!isReady}
-      onSubmit={() => send(true)}
+      isReady={() => isReady}
+      send={() => send(true)}
       onDone={setPlanned}
     >
-      {(errorOf) => (
+      {({ errorOf }) => (
         <>
           {others !== undefined && <OthersSince changes={others} isMerged={isMerged} />}
           {children(errorOf)}
         </>
       )}
-    </Form>
+    </NewForm>
   )
 }
 
@@ -91,20 +92,22 @@ function Review(props: ReviewProps) {
   const { planned, action = t('entries.save'), saved, review, onBack, onSave, onDone } = props
   if (planned.diff.length === 0)
     return (
-      <Form
+      <NewForm
+        fields={{}}
         action={t('entries.changeAgain')}
         isStep
-        onSubmit={() => Promise.resolve()}
+        send={() => Promise.resolve()}
         onDone={onBack}
       >
         {() => <Notice>{t('entries.nothingChanges')}</Notice>}
-      </Form>
+      </NewForm>
     )
   return (
-    <Form
+    <NewForm
+      fields={{}}
       action={action}
       isStep
-      onSubmit={onSave}
+      send={onSave}
       cancel={t('entries.back')}
       onCancel={onBack}
       toast={(result) => (result === undefined ? undefined : saved)}
@@ -128,6 +131,6 @@ function Review(props: ReviewProps) {
           ))}
         </>
       )}
-    </Form>
+    </NewForm>
   )
 }

@@ -1,19 +1,22 @@
 /** Gives back the charge of a request, whole or in part. A request is refunded once. */
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { api, bodyOf, newIdempotencyKey } from '../../api/client.ts'
+import { api, bodyOf } from '../../api/client.ts'
 import { t } from '../../messages/t.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { choiceField, textField, usdField } from '../../ui/form-fields.tsx'
+import { NewForm } from '../../ui/form.tsx'
 import { formatUsdExact } from '../../ui/format.ts'
-import { announce } from '../../ui/toast.tsx'
 import type { RequestInFull } from './queries.ts'
 
 const shares = [
   ['whole', t('requests.refundWhole')],
   ['part', t('requests.refundPart')],
 ] as const
+
+const fields = {
+  share: choiceField(t('requests.refundAmount'), shares, { initial: 'whole' }),
+  amount_usd: usdField(t('requests.refundUsd')),
+  reason: textField(t('requests.refundReason'), { hint: t('requests.refundReasonHint') }),
+}
 
 interface RefundProps {
   readonly request: RequestInFull
@@ -22,23 +25,7 @@ interface RefundProps {
 
 export function RefundDialog({ request, onClose }: RefundProps) {
   const { id, account, cost_usd: charge } = request
-  const client = useQueryClient()
-  const [repeatKey] = useState(newIdempotencyKey)
-  const [share, setShare] = useState<'whole' | 'part'>('whole')
-  const [amount, setAmount] = useState('')
-  const [reason, setReason] = useState('')
-  const given = share === 'whole' ? charge : amount.trim()
-  const isAmount = /^\d+(\.\d+)?$/.test(given)
-  const send = () =>
-    bodyOf(
-      api.POST('/admin/v1/requests/{request}/refund', {
-        params: { path: { request: id }, header: { 'Idempotency-Key': repeatKey } },
-        body: {
-          ...(share === 'part' && { amount_usd: given }),
-          ...(reason.trim() !== '' && { reason: reason.trim() }),
-        },
-      }),
-    )
+  const isAmount = (text: string): boolean => /^\d+(\.\d+)?$/.test(text.trim())
   return (
     <Dialog
       title={t('requests.refundTitle')}
@@ -49,50 +36,40 @@ export function RefundDialog({ request, onClose }: RefundProps) {
       isOpen
       onClose={onClose}
     >
-      <Form
-        action={
-          isAmount
-            ? t('requests.refundGive', { amount: formatUsdExact(given) })
+      <NewForm
+        fields={fields}
+        action={({ share, amount_usd: part }) => {
+          const amount = share === 'whole' ? charge : part.trim()
+          return isAmount(amount)
+            ? t('requests.refundGive', { amount: formatUsdExact(amount) })
             : t('requests.refundGiveNone')
-        }
-        isDisabled={!isAmount}
-        onSubmit={send}
-        onDone={({ amount_usd: booked, account: name }) => {
-          announce(t('requests.refundDone', { amount: formatUsdExact(booked), account: name }))
-          for (const word of ['request', 'request-list', 'accounts', 'overview', 'reports'])
-            void client.invalidateQueries({ queryKey: [word] })
-          onClose()
         }}
+        isReady={({ share, amount_usd: part }) => share === 'whole' || isAmount(part)}
+        send={({ draft: { share, amount_usd: part, reason }, once }) =>
+          bodyOf(
+            api.POST('/admin/v1/requests/{request}/refund', {
+              params: { path: { request: id }, header: { 'Idempotency-Key': once } },
+              body: {
+                ...(share === 'part' && { amount_usd: part.trim() }),
+                ...(reason.trim() !== '' && { reason: reason.trim() }),
+              },
+            }),
+          )
+        }
+        toast={({ amount_usd: booked, account: name }) =>
+          t('requests.refundDone', { amount: formatUsdExact(booked), account: name })
+        }
+        refresh={[['request'], ['request-list'], ['accounts'], ['overview'], ['reports']]}
       >
-        {(errorOf) => (
+        {({ draft, field }) => (
           <>
-            <SelectField
-              label={t('requests.refundAmount')}
-              value={share}
-              options={shares}
-              onChange={setShare}
-            />
-            {share === 'part' && (
-              <TextField
-                label={t('requests.refundUsd')}
-                unit="$"
-                inputMode="decimal"
-                value={amount}
-                onChange={setAmount}
-                hint={t('requests.refundAtMost', { amount: formatUsdExact(charge) })}
-                error={errorOf('amount_usd')}
-              />
-            )}
-            <TextField
-              label={t('requests.refundReason')}
-              hint={t('requests.refundReasonHint')}
-              value={reason}
-              onChange={setReason}
-              error={errorOf('reason')}
-            />
+            {field('share')}
+            {draft.share === 'part' &&
+              field('amount_usd', t('requests.refundAtMost', { amount: formatUsdExact(charge) }))}
+            {field('reason')}
           </>
         )}
-      </Form>
+      </NewForm>
     </Dialog>
   )
 }
