@@ -15,7 +15,6 @@ import { ViewLink } from './address.tsx'
 import type { Key } from './answers.ts'
 import { BudgetLine } from './budget-line.tsx'
 import { keysQuery } from './read.ts'
-import { ExportRows } from './shown.tsx'
 
 const tones: Readonly<Record<string, Tone>> = { active: 'good', expired: 'warn' }
 
@@ -146,7 +145,7 @@ export function Keys() {
       title={t('account.tabs.keys')}
       hint={t('account.keysHint')}
       list={{ rows, error, retry: () => void refetch() }}
-      actions={<ExportRows name="keys" columns={columns} rows={rows} />}
+      file="keys"
     />
   )
 }

@@ -13,7 +13,7 @@ import { Empty } from '../ui/states.tsx'
 import { Missing } from '../ui/values.tsx'
 import type { ModelPrice } from './answers.ts'
 import { pricesQuery } from './read.ts'
-import { ExportRows, Shown } from './shown.tsx'
+import { Shown } from './shown.tsx'
 
 interface PricesProps {
   readonly multiplier: string
@@ -51,7 +51,7 @@ function PriceList({ multiplier, prices }: PricesProps) {
         title={t('account.tabs.prices')}
         hint={t('account.pricesHint')}
         list={{ rows }}
-        actions={<ExportRows name="prices" columns={columns} rows={rows} />}
+        file="prices"
       />
     </>
   )

@@ -21,7 +21,7 @@ import { shortVendorError, VendorErrorNotice } from '../ui/vendor-error.tsx'
 import { addressText, goTo, useAddress, ViewLink, type Address } from './address.tsx'
 import type { RequestInFull, RequestLine } from './answers.ts'
 import { keysQuery, pricesQuery, requestQuery, requestsQuery } from './read.ts'
-import { ExportRows, Shown } from './shown.tsx'
+import { Shown } from './shown.tsx'
 
 const outcomes = {
   completed: 'good',
@@ -164,7 +164,7 @@ export function Requests() {
   const query = useInfiniteQuery(requestsQuery({ key, model, outcome, sort, ...period }))
   const rows = query.data?.pages.flatMap(({ items }) => items)
   const names = useKeyNames()
-  const exported = columns.map((column) =>
+  const named = columns.map((column) =>
     column.id === 'key'
       ? { ...column, value: ({ key_id: id }: RequestLine) => names.get(id) ?? id }
       : column,
@@ -173,7 +173,7 @@ export function Requests() {
     <>
       <RequestFilters />
       <List
-        of={requestList}
+        of={{ ...requestList, columns: named }}
         title={t('account.tabs.requests')}
         hint={t(sort === 'cost' ? 'account.dearestFirst' : 'account.newestFirst')}
         isFiltered={hasRange(address) || [key, model, outcome].some((each) => each !== undefined)}
@@ -192,7 +192,7 @@ export function Requests() {
         onSort={({ order }) => goTo({ ...address, sort: order === 'desc' ? 'cost' : undefined })}
         open={request}
         onOpen={(id) => goTo({ ...address, request: id })}
-        actions={<ExportRows name="requests" columns={exported} rows={rows} />}
+        file="requests"
       />
     </>
   )

@@ -14,7 +14,6 @@ import { Filters } from '../../ui/list/filters.tsx'
 import { List } from '../../ui/list/list.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { sortRows } from '../../ui/table.tsx'
 import { Count, Missing, Usd } from '../../ui/values.tsx'
 import { decimalOf, otherLines } from '../entries/amounts.ts'
 import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
@@ -67,10 +66,6 @@ function marginShareOf(row: ModelFigures): number | undefined {
 
 const usual = { by: 'spend', order: 'desc' } as const
 
-function valueOf(row: Row, by: string): string | number | null {
-  return columns.find(({ sort }) => sort === by)?.value?.(row) ?? null
-}
-
 export function ModelList() {
   const search = useSearch({ from: '/shell/models' })
   const { change, list: address } = useListAddress(search, usual)
@@ -112,7 +107,7 @@ export function ModelList() {
             : modelList
         }
         list={{
-          rows: found && sortRows(found, address.sort ?? usual, valueOf),
+          rows: found,
           error: failed?.error,
           retry: () => void failed?.refetch(),
         }}

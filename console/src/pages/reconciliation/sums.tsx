@@ -1,9 +1,7 @@
 /** The sums of a period: the money by model, the counts of both sides, and what limits the comparison. */
 import type { ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
-import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/card.tsx'
-import { csvText, saveFile, type CsvCell } from '../../ui/csv.ts'
 import { formatInteger } from '../../ui/format.ts'
 import { defineList, type ListColumn } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
@@ -27,12 +25,8 @@ export function Sums({ result, actions }: { result: Reconciliation; actions: Rea
         list={{ rows: models }}
         title={<Result result={result} />}
         hint={t('reconciliation.expectedHint')}
-        actions={
-          <>
-            {actions}
-            <ExportButton name="models" columns={modelList.columns} rows={models} />
-          </>
-        }
+        actions={actions}
+        file="reconciliation-models"
       />
       {counts.length > 0 && (
         <List
@@ -40,7 +34,7 @@ export function Sums({ result, actions }: { result: Reconciliation; actions: Rea
           list={{ rows: counts }}
           title={t('reconciliation.counts')}
           hint={t('reconciliation.countsHint')}
-          actions={<ExportButton name="counts" columns={countList.columns} rows={counts} />}
+          file="reconciliation-counts"
         />
       )}
     </>
@@ -158,23 +152,6 @@ function Difference({ value }: { value: number | null }) {
       {value > 0 ? '+' : '−'}
       {formatInteger(Math.abs(value))}
     </strong>
-  )
-}
-
-interface ExportProps<Row> {
-  readonly name: 'models' | 'counts'
-  readonly columns: readonly Pick<ListColumn<Row & object>, 'name' | 'value'>[]
-  readonly rows: readonly (Row & object)[]
-}
-
-/** Saves the exact values of all columns. */
-function ExportButton<Row>({ name, columns, rows }: ExportProps<Row>) {
-  const cells = rows.map((row) => columns.map(({ value }): CsvCell => value?.(row) ?? null))
-  const heads = columns.map((column) => column.name)
-  return (
-    <Button onClick={() => saveFile(`reconciliation-${name}.csv`, csvText(heads, cells))}>
-      {t('list.exportCsv')}
-    </Button>
   )
 }
 

@@ -5,6 +5,7 @@
 import type { RowData } from '@tanstack/react-table'
 import type { ComponentType, ReactNode } from 'react'
 import type { Tone } from '../card.tsx'
+import type { CsvCell } from '../csv.ts'
 
 /** The place of a cell in the two lines that a row has on a phone. */
 export type Place = 'name' | 'amount' | 'state' | 'note'
@@ -19,8 +20,10 @@ export interface ListColumn<Row extends RowData> {
   readonly isText?: boolean
   /** The word for this column in `sort`; without it the column does not sort. */
   readonly sort?: string
-  /** What rows that are all in the browser are sorted by. */
+  /** What rows that are all in the browser are sorted by, and what their file has. */
   readonly value?: (row: Row) => string | number | null
+  /** What the file has in place of it. */
+  readonly csv?: (row: Row) => CsvCell
   /** Buttons of a row: always shown, and no fact. */
   readonly isAction?: boolean
   /** Hidden until a person chooses it. */
@@ -96,7 +99,11 @@ export interface ListDefinition<Row extends RowData, Name extends string = strin
   readonly rowName?: (row: Row) => string
   /** Marks rows, as of a failing channel. */
   readonly rowTone?: (row: Row) => Extract<Tone, 'bad' | 'warn'> | undefined
+  /** Its cells have several lines: its rows are high, also where a person has chosen low ones. */
+  readonly isRoomy?: true
   readonly filters?: readonly ListFilter<Name>[]
+  /** Without a `Sheet`: a row opens its hidden cells at the side, and not its first link. */
+  readonly opensFacts?: true
   /** What a row opens at the side. Without it a row opens its first link. */
   readonly Sheet?: ComponentType<SheetProps<Row>>
   /** Wraps the first cell in what opens the row; a button without this. It is marked `data-open`. */

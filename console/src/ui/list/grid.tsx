@@ -73,7 +73,7 @@ export function Grid<Row extends RowData>(props: GridProps<Row>) {
   const shown = of.columns.filter((column) => isShown(column, choice))
   const places = placesOf(of.columns)
   return (
-    <div ref={frame} className="list-frame" data-density={density}>
+    <div ref={frame} className="list-frame" data-density={of.isRoomy ? 'roomy' : density}>
       {/* Explicit roles: a phone lays rows out in two lines, and browsers then drop the implied ones. */}
       <table className="list-table" role="table">
         <caption className="visually-hidden">{of.caption}</caption>

@@ -9,6 +9,7 @@ import { t } from '../../messages/t.ts'
 import { Button, buttonClass } from '../button.tsx'
 import { Card } from '../card.tsx'
 import { Failure, Loading } from '../states.tsx'
+import { ExportButton, sortRows } from './browser-rows.tsx'
 import { ColumnsMenu, DensitySwitch } from './columns-menu.tsx'
 import type { ListDefinition, Sort } from './define.ts'
 import { Grid, isShown, type Selection } from './grid.tsx'
@@ -56,14 +57,17 @@ export interface ListProps<Row extends RowData, Name extends string> {
   readonly actions?: ReactNode
   /** Address of all rows of the filter as a file. */
   readonly csv?: string | undefined
+  /** Name of a file of the rows that are shown, without its ending. */
+  readonly file?: string
   /** Above the table. */
   readonly children?: ReactNode
 }
 
-export function List<Row extends RowData, Name extends string>(props: ListProps<Row, Name>) {
-  const { of, title, hint, actions, csv, children, list } = props
+export function List<Row extends RowData, Name extends string>(given: ListProps<Row, Name>) {
+  const props = inOrder(given)
+  const { of, title, hint, actions, csv, file, children, list } = props
   const [choice, setChoice] = useChoice(props)
-  const hasRows = list.rows !== undefined && list.rows.length > 0
+  const { rows = [] } = list
   return (
     <Card
       isFlush
@@ -72,10 +76,13 @@ export function List<Row extends RowData, Name extends string>(props: ListProps<
       actions={
         <>
           {actions}
-          {csv !== undefined && hasRows && (
+          {csv !== undefined && rows.length > 0 && (
             <a className={buttonClass()} href={csv} download>
               <Download aria-hidden /> {t('list.exportCsv')}
             </a>
+          )}
+          {file !== undefined && rows.length > 0 && (
+            <ExportButton name={file} columns={of.columns} rows={rows} />
           )}
           <span className="list-look">
             <ColumnsMenu
@@ -84,7 +91,7 @@ export function List<Row extends RowData, Name extends string>(props: ListProps<
               onChoose={(id, shown) => setChoice({ ...choice, [id]: shown })}
               onReset={() => setChoice({})}
             />
-            <DensitySwitch />
+            {of.isRoomy !== true && <DensitySwitch />}
           </span>
         </>
       }
@@ -93,6 +100,26 @@ export function List<Row extends RowData, Name extends string>(props: ListProps<
       <ListBody {...props} />
     </Card>
   )
+}
+
+/** The table of a list whose rows are all here, for a place that has a head by itself. */
+export function ListTable<Row extends RowData>({
+  of,
+  rows,
+}: {
+  readonly of: ListDefinition<Row>
+  readonly rows: readonly Row[]
+}) {
+  return <FullList of={of} list={{ rows }} rows={rows} />
+}
+
+/** A list that is read page by page comes in order. */
+function inOrder<Row extends RowData, Name extends string>(
+  props: ListProps<Row, Name>,
+): ListProps<Row, Name> {
+  const { of, list, sort } = props
+  if (list.rows === undefined || list.more !== undefined) return props
+  return { ...props, list: { ...list, rows: sortRows(list.rows, of.columns, sort) } }
 }
 
 function useChoice<Row extends RowData, Name extends string>({
@@ -205,7 +232,8 @@ function useRows<Row extends RowData, Name extends string>(props: FullProps<Row,
     body.current?.querySelector<HTMLElement>(`tr[data-row="${CSS.escape(id)}"]`)
   const openRow = (id: string, row: HTMLElement | null | undefined): void => {
     setCurrent(id)
-    const link = of.Sheet === undefined ? row?.querySelector('a') : undefined
+    const opensLink = of.Sheet === undefined && of.opensFacts !== true
+    const link = opensLink ? row?.querySelector('a') : undefined
     if (link !== null && link !== undefined) link.click()
     else if (of.Sheet !== undefined || hasHiddenCells(row)) setOpen(id)
   }
