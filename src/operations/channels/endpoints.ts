@@ -27,6 +27,7 @@ export const channelEndpoints = endpoints('channels', {
     route: 'GET /channels/{channel}/history',
     summary: 'List the state changes of a channel, newest first.',
     operation: channelHistory,
+    isExported: true,
   },
   create: {
     route: 'POST /channels',
