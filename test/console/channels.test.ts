@@ -166,7 +166,7 @@ describe('the pages of channels', () => {
         await checkFitsWindow(page)
         await takePicture(page, 'channel-list')
       })
-      const path = `/channels/${unreachable}?range=month`
+      const path = `/channels/${unreachable}?range=30d`
       await console.withConsole({ path, width, theme }, async (page) => {
         await page.getByRole('figure', { name: 'States over time by model' }).waitFor()
         await page.getByRole('figure', { name: 'Requests of this channel by day' }).waitFor()

@@ -33,6 +33,8 @@ interface StateTimelineProps {
   readonly bands: readonly Band[]
   readonly fromMs: number
   readonly untilMs: number
+  /** It ends before now. */
+  readonly isPast: boolean
 }
 
 const tickCount = 4
@@ -40,12 +42,13 @@ const longMs = 172_800_000
 /** The worse, the further to the front. */
 const tones: readonly Tone[] = ['accent', 'neutral', 'good', 'warn', 'bad']
 
-export function StateTimeline({ label, bands, fromMs, untilMs }: StateTimelineProps) {
+export function StateTimeline({ label, bands, fromMs, untilMs, isPast }: StateTimelineProps) {
   const wholeMs = untilMs - fromMs
-  const ticks = Array.from(
-    { length: tickCount },
-    (_, index) => new Date(fromMs + (index * wholeMs) / tickCount),
-  )
+  const ticks = Array.from({ length: tickCount + 1 }, (_, index) => {
+    if (index === tickCount && !isPast) return t('time.now')
+    const at = new Date(fromMs + (index * wholeMs) / tickCount)
+    return wholeMs > longMs ? formatShortDay(at) : formatClock(at)
+  })
   const names = new Map(
     bands.flatMap(({ pieces }) => pieces.map(({ name, tone }) => [name, tone] as const)),
   )
@@ -74,10 +77,9 @@ export function StateTimeline({ label, bands, fromMs, untilMs }: StateTimelinePr
         </div>
       ))}
       <div className="row row-between timeline-axis" aria-hidden>
-        {ticks.map((at) => (
-          <span key={at.getTime()}>{wholeMs > longMs ? formatShortDay(at) : formatClock(at)}</span>
+        {ticks.map((text, index) => (
+          <span key={index}>{text}</span>
         ))}
-        <span>{t('time.now')}</span>
       </div>
       <ul className="legend">
         {[...names].map(([name, tone]) => (

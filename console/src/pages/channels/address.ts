@@ -1,6 +1,7 @@
 /** The state of the pages of channels in their addresses. */
 import { addressOf, oneOf, text, type AddressOf } from '../../search.ts'
 import { listFields } from '../../ui/list/address.ts'
+import { rangeFields } from '../../ui/range.ts'
 import { places } from './states.ts'
 
 /** One state, or every state that is not on. */
@@ -30,8 +31,5 @@ export const readBoardSearch = addressOf({
 
 export type BoardSearch = AddressOf<typeof readBoardSearch>
 
-/** How much of the past the time line shows. */
-export const ranges = ['day', 'week', 'month'] as const
-export type Range = (typeof ranges)[number]
-
-export const readChannelSearch = addressOf({ range: oneOf(ranges) })
+/** The period of the states over time. */
+export const readChannelSearch = addressOf(rangeFields)

@@ -34,10 +34,7 @@ export function Noted({ note, tip, children }: NotedProps) {
 export function StateBadge({ place }: { place: Place }) {
   return (
     <span data-tip={t(`channels.placeTexts.${place}`)}>
-      <Badge tone={placeTones[place]}>
-        <span className="channel-dot" />
-        {t(`channels.places.${place}`)}
-      </Badge>
+      <Badge tone={placeTones[place]}>{t(`channels.places.${place}`)}</Badge>
     </span>
   )
 }

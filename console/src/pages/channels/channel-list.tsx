@@ -2,9 +2,8 @@
 import { Link } from '@tanstack/react-router'
 import { t } from '../../messages/t.ts'
 import { formatCount } from '../../ui/format.ts'
-import { defineList, type ListColumn, type ListFilter } from '../../ui/list/define.ts'
+import { defineList, type ListFilter } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
-import type { Column } from '../../ui/table.tsx'
 import { Age, Duration } from '../../ui/values.tsx'
 import { boardStates } from './address.ts'
 import { errorShare, type ChannelRow } from './board.ts'
@@ -59,114 +58,107 @@ export function NothingFits() {
   )
 }
 
-/** Also the columns of the file, with the exact values. */
-export const channelColumns: readonly (ListColumn<ChannelRow> & Column<ChannelRow>)[] = [
-  {
-    id: 'channel',
-    csv: ({ channel }) => channel.name,
-    name: t('channels.channel'),
-    sort: 'channel',
-    place: 'name',
-    value: ({ channel }) => channel.name,
-    cell: ({ channel: { name } }) => (
-      <Link to="/channels/$channel" params={{ channel: name }}>
-        {name}
-      </Link>
-    ),
-  },
-  {
-    id: 'vendor',
-    csv: ({ channel }) => channel.vendor,
-    name: t('channels.vendor'),
-    sort: 'vendor',
-    place: 'note',
-    value: ({ channel }) => channel.vendor,
-    cell: ({ channel }) => (
-      <>
-        {channel.vendor} <span className="soft">· {routeText(channel)}</span>
-      </>
-    ),
-  },
-  {
-    id: 'state',
-    csv: ({ place }) => place,
-    name: t('channels.state'),
-    sort: 'state',
-    place: 'state',
-    value: ({ place }) => urgencyOf(place),
-    cell: ({ place, placeCount, modelCount }) => (
-      <Noted
-        note={
-          placeCount < modelCount
-            ? t('channels.ofModels', { part: placeCount, count: modelCount })
-            : undefined
-        }
-      >
-        <StateBadge place={place} />
-      </Noted>
-    ),
-  },
-  {
-    id: 'running',
-    csv: ({ running }) => running,
-    name: t('channels.running'),
-    sort: 'running',
-    isNumber: true,
-    value: ({ running }) => running,
-    cell: ({ running }) => formatCount(running),
-  },
-  {
-    id: 'p50',
-    csv: ({ today }) => today?.first_event_p50_ms ?? null,
-    name: t('channels.firstEvent'),
-    sort: 'p50',
-    isNumber: true,
-    value: ({ today }) => today?.first_event_p50_ms ?? null,
-    cell: ({ today }) => <Duration ms={today?.first_event_p50_ms ?? null} />,
-  },
-  {
-    id: 'errors',
-    csv: ({ today }) => today?.errors ?? null,
-    name: t('channels.errors'),
-    sort: 'errors',
-    isNumber: true,
-    value: ({ today }) => errorShare(today) ?? null,
-    cell: (row) => <Errors row={row} />,
-  },
-  {
-    id: 'cost',
-    csv: ({ today }) => today?.own_cost_usd ?? null,
-    name: t('channels.cost'),
-    sort: 'cost',
-    isNumber: true,
-    value: ({ today }) => (today === undefined ? null : Number(today.own_cost_usd)),
-    cell: ({ today }) => <OwnCost figures={today} />,
-  },
-  {
-    id: 'margin',
-    csv: ({ today }) => today?.known_margin_usd ?? null,
-    name: t('margin.margin'),
-    sort: 'margin',
-    isNumber: true,
-    place: 'amount',
-    value: ({ today }) => (today === undefined ? null : Number(today.known_margin_usd)),
-    cell: (row) => <Margin row={row} />,
-  },
-  {
-    id: 'credential',
-    csv: ({ channel }) => channel.credential_set_at,
-    name: t('channels.credential'),
-    sort: 'credential',
-    value: ({ channel }) => Date.parse(channel.credential_set_at),
-    cell: ({ channel }) => <Age at={channel.credential_set_at} />,
-  },
-]
-
 export const channelList = defineList<ChannelRow, FilterName>({
   name: 'channels',
   caption: t('channels.title'),
   rowKey: ({ channel }) => channel.name,
   rowTone: ({ place }) => rowToneOf(place),
   empty: <NothingFits />,
-  columns: channelColumns,
+  columns: [
+    {
+      id: 'channel',
+      name: t('channels.channel'),
+      sort: 'channel',
+      place: 'name',
+      value: ({ channel }) => channel.name,
+      cell: ({ channel: { name } }) => (
+        <Link to="/channels/$channel" params={{ channel: name }}>
+          {name}
+        </Link>
+      ),
+    },
+    {
+      id: 'vendor',
+      name: t('channels.vendor'),
+      sort: 'vendor',
+      place: 'note',
+      value: ({ channel }) => channel.vendor,
+      cell: ({ channel }) => (
+        <>
+          {channel.vendor} <span className="soft">· {routeText(channel)}</span>
+        </>
+      ),
+    },
+    {
+      id: 'state',
+      csv: ({ place }) => place,
+      name: t('channels.state'),
+      sort: 'state',
+      place: 'state',
+      value: ({ place }) => urgencyOf(place),
+      cell: ({ place, placeCount, modelCount }) => (
+        <Noted
+          note={
+            placeCount < modelCount
+              ? t('channels.ofModels', { part: placeCount, count: modelCount })
+              : undefined
+          }
+        >
+          <StateBadge place={place} />
+        </Noted>
+      ),
+    },
+    {
+      id: 'running',
+      name: t('channels.running'),
+      sort: 'running',
+      isNumber: true,
+      value: ({ running }) => running,
+      cell: ({ running }) => formatCount(running),
+    },
+    {
+      id: 'p50',
+      name: t('channels.firstEvent'),
+      sort: 'p50',
+      isNumber: true,
+      value: ({ today }) => today?.first_event_p50_ms ?? null,
+      cell: ({ today }) => <Duration ms={today?.first_event_p50_ms ?? null} />,
+    },
+    {
+      id: 'errors',
+      csv: ({ today }) => today?.errors ?? null,
+      name: t('channels.errors'),
+      sort: 'errors',
+      isNumber: true,
+      value: ({ today }) => errorShare(today) ?? null,
+      cell: (row) => <Errors row={row} />,
+    },
+    {
+      id: 'cost',
+      csv: ({ today }) => today?.own_cost_usd ?? null,
+      name: t('channels.cost'),
+      sort: 'cost',
+      isNumber: true,
+      value: ({ today }) => (today === undefined ? null : Number(today.own_cost_usd)),
+      cell: ({ today }) => <OwnCost figures={today} />,
+    },
+    {
+      id: 'margin',
+      csv: ({ today }) => today?.known_margin_usd ?? null,
+      name: t('margin.margin'),
+      sort: 'margin',
+      isNumber: true,
+      place: 'amount',
+      value: ({ today }) => (today === undefined ? null : Number(today.known_margin_usd)),
+      cell: (row) => <Margin row={row} />,
+    },
+    {
+      id: 'credential',
+      csv: ({ channel }) => channel.credential_set_at,
+      name: t('channels.credential'),
+      sort: 'credential',
+      value: ({ channel }) => Date.parse(channel.credential_set_at),
+      cell: ({ channel }) => <Age at={channel.credential_set_at} />,
+    },
+  ],
 })

@@ -1,21 +1,21 @@
 /** The states of one channel: of each model now, over time as bands, and every change with its reason. */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { readAll, useList } from '../../api/list.ts'
+import { useList } from '../../api/list.ts'
 import { t } from '../../messages/t.ts'
+import { compact } from '../../search.ts'
 import { Badge, Card } from '../../ui/card.tsx'
 import { formatDuration } from '../../ui/format.ts'
-import { defineList, type ListColumn } from '../../ui/list/define.ts'
+import { defineList, type ListDefinition } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
+import { RangePicker } from '../../ui/range.tsx'
 import { StateTimeline } from '../../ui/state-timeline.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { ExportButton, Table, type Column } from '../../ui/table.tsx'
 import { Age, Missing, Time } from '../../ui/values.tsx'
-import { ranges, type Range } from './address.ts'
 import { standingOf, type Standing } from './board.ts'
 import { FirstEvent, NextStep, Noted, State } from './cells.tsx'
-import { bandsOf } from './past.ts'
+import { bandsOf, pastPresets, usualPast, windowOf } from './past.ts'
 import {
   operatorsQuery,
   pastQuery,
@@ -34,59 +34,91 @@ interface ModelRow extends Standing {
 export function ModelHealth({ detail }: { detail: ChannelDetail }) {
   const names = new Map(detail.nodes.map(({ id, name }) => [id, name]))
   const known = { nowMs: Date.parse(detail.at), names }
+  const rows = Object.entries(detail.models).map(([model, vendorName]): ModelRow => ({
+    model,
+    vendorName,
+    ...standingOf(detail, model, known),
+  }))
   return (
-    <Table
-      caption={t('channels.modelTable')}
-      columns={modelColumns(detail)}
-      rows={Object.entries(detail.models).map(([model, vendorName]): ModelRow => ({
-        model,
-        vendorName,
-        ...standingOf(detail, model, known),
-      }))}
-      rowKey={({ model }) => model}
-      rowTone={({ place }) => rowToneOf(place)}
+    <List
+      of={modelList(detail.is_live)}
+      list={{ rows }}
+      title={t('channels.models')}
+      hint={t('channels.modelsHint')}
     />
   )
 }
 
-function modelColumns({ is_live: isLive }: ChannelDetail): readonly Column<ModelRow>[] {
-  return [
-    {
-      name: t('channels.model'),
-      cell: ({ model, vendorName, health }) => (
-        <Noted note={modelNotes(vendorName, health)}>
-          <Link to="/channels" search={{ model }}>
-            {model}
-          </Link>
-        </Noted>
-      ),
-    },
-    { name: t('channels.state'), cell: (row) => <State {...row} /> },
-    {
-      name: t('channels.firstEvent'),
-      isNumber: true,
-      cell: ({ health }) => <FirstEvent health={health} />,
-    },
-    { name: t('channels.movedAfter'), cell: ({ health }) => <Waits health={health} /> },
-    { name: t('channels.running'), isNumber: true, cell: ({ health }) => health?.running ?? '–' },
-    {
-      name: t('channels.lastAnswer'),
-      cell: ({ health }) =>
-        health === undefined || health.last_ok_at === null ? (
-          <Missing why={t('channels.noAnswerYet')} />
-        ) : (
-          <Age at={health.last_ok_at} />
+function modelList(isLive: boolean): ListDefinition<ModelRow> {
+  return defineList({
+    name: 'models-of-channel',
+    caption: t('channels.modelTable'),
+    rowKey: ({ model }) => model,
+    rowName: ({ model }) => model,
+    rowTone: ({ place }) => rowToneOf(place),
+    isRoomy: true,
+    opensFacts: true,
+    columns: [
+      {
+        id: 'model',
+        name: t('channels.model'),
+        place: 'name',
+        cell: ({ model, vendorName, health }) => (
+          <Noted note={modelNotes(vendorName, health)}>
+            <Link to="/channels" search={{ model }}>
+              {model}
+            </Link>
+          </Noted>
         ),
-    },
-    {
-      name: t('channels.failedSinceStart'),
-      cell: ({ health }) => <FailedAttempts health={health} />,
-    },
-    {
-      name: t('channels.next'),
-      cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
-    },
-  ]
+      },
+      {
+        id: 'state',
+        name: t('channels.state'),
+        place: 'note',
+        cell: (row) => <State {...row} />,
+      },
+      {
+        id: 'first',
+        name: t('channels.firstEvent'),
+        place: 'amount',
+        isNumber: true,
+        cell: ({ health }) => <FirstEvent health={health} />,
+      },
+      {
+        id: 'moved',
+        name: t('channels.movedAfter'),
+        cell: ({ health }) => <Waits health={health} />,
+      },
+      {
+        id: 'running',
+        name: t('channels.running'),
+        isNumber: true,
+        cell: ({ health }) => health?.running ?? '–',
+      },
+      {
+        id: 'answer',
+        name: t('channels.lastAnswer'),
+        cell: ({ health }) =>
+          health === undefined || health.last_ok_at === null ? (
+            <Missing why={t('channels.noAnswerYet')} />
+          ) : (
+            <Age at={health.last_ok_at} />
+          ),
+      },
+      {
+        id: 'failed',
+        name: t('channels.failedSinceStart'),
+        cell: ({ health }) => <FailedAttempts health={health} />,
+      },
+      {
+        id: 'next',
+        name: t('channels.next'),
+        place: 'state',
+        cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
+      },
+    ],
+    empty: <Empty title={t('channels.noModels')} />,
+  })
 }
 
 /** Its other name, and what the counts of answers have shown. */
@@ -131,24 +163,28 @@ function FailedAttempts({ health }: { health: Health | undefined }) {
   ))
 }
 
-const hourMs = 3_600_000
-const rangesMs: Readonly<Record<Range, number>> = {
-  day: 24 * hourMs,
-  week: 7 * 24 * hourMs,
-  month: 30 * 24 * hourMs,
-}
-
-export function PastStates({ detail, range }: { detail: ChannelDetail; range: Range }) {
-  const untilMs = Date.parse(detail.at)
-  const window = { fromMs: untilMs - rangesMs[range], untilMs }
-  const query = pastQuery(detail.name, { name: range, fromMs: window.fromMs })
-  const { data, error, refetch } = useQuery(query)
+export function PastStates({ detail }: { detail: ChannelDetail }) {
+  const search = useSearch({ from: '/shell/channels/$channel' })
+  const navigate = useNavigate({ from: '/channels/$channel' })
+  const window = windowOf(search, Date.parse(detail.at))
+  const { data, error, refetch } = useQuery(pastQuery(detail.name, search, window.fromMs))
   const { data: operators } = useQuery(operatorsQuery)
   return (
     <Card
       title={t('channels.overTime')}
-      hint={t('channels.overTimeHint', { range: t(`channels.ranges.${range}`) })}
-      actions={<RangeLinks current={range} />}
+      hint={t('channels.overTimeHint')}
+      actions={
+        <RangePicker
+          value={search}
+          unit="moment"
+          presets={pastPresets}
+          quick={['24h', '7d', '30d']}
+          usual={usualPast}
+          onChange={(range) =>
+            void navigate({ search: compact(range), replace: true, resetScroll: false })
+          }
+        />
+      }
     >
       {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={3} />}
@@ -163,29 +199,6 @@ export function PastStates({ detail, range }: { detail: ChannelDetail; range: Ra
   )
 }
 
-function RangeLinks({ current }: { current: Range }) {
-  return (
-    <nav className="channel-switch" aria-label={t('channels.period')}>
-      {ranges.map((range) => (
-        <Link
-          key={range}
-          to="."
-          search={{ range }}
-          replace
-          resetScroll={false}
-          activeProps={{}}
-          aria-current={range === current ? 'true' : undefined}
-        >
-          {t(`channels.ranges.${range}`)}
-        </Link>
-      ))}
-    </nav>
-  )
-}
-
-const exportedMax = 20_000
-const largestPage = 1_000
-
 export function Changes({ detail: { name, nodes } }: { detail: ChannelDetail }) {
   const { data: operators } = useQuery(operatorsQuery)
   const definition = useMemo(() => {
@@ -198,68 +211,57 @@ export function Changes({ detail: { name, nodes } }: { detail: ChannelDetail }) 
       list={useList(['channels', 'changes', name], readChangesOf(name))}
       title={t('channels.changes')}
       hint={t('channels.changesHint')}
-      actions={
-        <ExportButton
-          fileName={`channel-${name}-changes`}
-          columns={definition.columns}
-          readRows={() => readAll(readChangesOf(name, largestPage), exportedMax)}
-        />
-      }
+      csv={`/admin/v1/channels/${encodeURIComponent(name)}/history?format=csv`}
     />
   )
 }
 
 /** `names` are those of gateways and operators by their ids. */
-function changeList(names: ReadonlyMap<string, string>) {
-  const causeOf = ({ actor, node }: Change): string =>
-    actor === null
-      ? (names.get(node ?? '') ?? t('channels.earlierGateway'))
-      : (names.get(actor) ?? actor)
-  const columns: readonly (ListColumn<Change> & Column<Change>)[] = [
-    {
-      id: 'time',
-      name: t('channels.time'),
-      place: 'name',
-      cell: ({ at }) => <Time at={at} />,
-      csv: ({ at }) => at,
-    },
-    {
-      id: 'model',
-      name: t('channels.model'),
-      cell: ({ model }) => model ?? t('channels.allModels'),
-      csv: ({ model }) => model,
-    },
-    {
-      id: 'change',
-      name: t('channels.change'),
-      place: 'state',
-      cell: ({ from, to }) => (
-        <>
-          <span className="soft">{stateOf(from).name} →</span>{' '}
-          <Badge tone={stateOf(to).tone}>{stateOf(to).name}</Badge>
-        </>
-      ),
-      csv: ({ from, to }) => `${from} to ${to}`,
-    },
-    {
-      id: 'reason',
-      name: t('channels.reason'),
-      place: 'note',
-      cell: (change) => <Reason change={change} />,
-      csv: ({ why }) => why,
-    },
-    { id: 'by', name: t('channels.by'), cell: causeOf, csv: causeOf },
-  ]
-  return {
-    ...defineList<Change>({
-      name: 'channel-changes',
-      caption: t('channels.changesCaption'),
-      rowKey: (row) => `${row.at} ${row.model ?? ''} ${row.to} ${row.node ?? ''}`,
-      empty: <Empty title={t('channels.noChange')}>{t('channels.alwaysOn')}</Empty>,
-      columns,
-    }),
-    columns,
-  }
+function changeList(names: ReadonlyMap<string, string>): ListDefinition<Change> {
+  return defineList({
+    name: 'channel-changes',
+    caption: t('channels.changesCaption'),
+    rowKey: (row) => `${row.at} ${row.model ?? ''} ${row.to} ${row.node ?? ''}`,
+    empty: <Empty title={t('channels.noChange')}>{t('channels.alwaysOn')}</Empty>,
+    columns: [
+      {
+        id: 'time',
+        name: t('channels.time'),
+        place: 'name',
+        cell: ({ at }) => <Time at={at} />,
+      },
+      {
+        id: 'model',
+        name: t('channels.model'),
+        cell: ({ model }) => model ?? t('channels.allModels'),
+      },
+      {
+        id: 'change',
+        name: t('channels.change'),
+        place: 'state',
+        cell: ({ from, to }) => (
+          <>
+            <span className="soft">{stateOf(from).name} →</span>{' '}
+            <Badge tone={stateOf(to).tone}>{stateOf(to).name}</Badge>
+          </>
+        ),
+      },
+      {
+        id: 'reason',
+        name: t('channels.reason'),
+        place: 'note',
+        cell: (change) => <Reason change={change} />,
+      },
+      {
+        id: 'by',
+        name: t('channels.by'),
+        cell: ({ actor, node }) =>
+          actor === null
+            ? (names.get(node ?? '') ?? t('channels.earlierGateway'))
+            : (names.get(actor) ?? actor),
+      },
+    ],
+  })
 }
 
 /** An operator's "enable" is no state of the health. */

@@ -1,14 +1,14 @@
 /** One channel: its states, figures, history and settings, and what an operator can do with it. */
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
-import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { ListTree } from 'lucide-react'
 import { Suspense } from 'react'
 import { Problem } from '../../api/client.ts'
 import { t } from '../../messages/t.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { Card, Notice } from '../../ui/card.tsx'
+import { Notice } from '../../ui/card.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Empty, Loading } from '../../ui/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { Activity, Notes } from '../audit/activity.tsx'
 import { ChannelFigures } from './channel-figures.tsx'
 import { ChannelSettings } from './channel-settings.tsx'
@@ -27,7 +27,6 @@ export function ChannelPage() {
 }
 
 function OneChannel({ name }: { name: string }) {
-  const { range = 'day' } = useSearch({ from: '/shell/channels/$channel' })
   const { data: detail } = useSuspenseQuery({
     ...channelQuery(name),
     retry: (count, error) => count < 2 && error instanceof Problem && error.status === 0,
@@ -48,14 +47,8 @@ function OneChannel({ name }: { name: string }) {
       }
     >
       <Standing detail={detail} />
-      <Card title={t('channels.models')} hint={t('channels.modelsHint')} isFlush>
-        {Object.keys(detail.models).length === 0 ? (
-          <Empty title={t('channels.noModels')} />
-        ) : (
-          <ModelHealth detail={detail} />
-        )}
-      </Card>
-      <PastStates detail={detail} range={range} />
+      <ModelHealth detail={detail} />
+      <PastStates detail={detail} />
       <ChannelFigures detail={detail} />
       <Changes detail={detail} />
       <ChannelSettings detail={detail} />

@@ -16,12 +16,11 @@ import { List } from '../../ui/list/list.tsx'
 import { moneyTerms } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { ExportButton, sortRows } from '../../ui/table.tsx'
 import { Count, Usd } from '../../ui/values.tsx'
 import { EntryDialog } from '../entries/entry-dialog.tsx'
 import type { BoardSearch } from './address.ts'
 import { buildBoard, buildRows, filterBoard, filterRows, type ModelBoard } from './board.ts'
-import { channelColumns, channelList, filtersOf, NothingFits } from './channel-list.tsx'
+import { channelList, filtersOf, NothingFits } from './channel-list.tsx'
 import { ModelCard } from './model-card.tsx'
 import { boardQuery, todayQuery, type Board } from './queries.ts'
 import { BulkButtons } from './work.tsx'
@@ -107,16 +106,7 @@ function ByChannel({ data, board, search }: ByChannelProps) {
   const { list } = useListAddress(search, { by: 'state', order: 'asc' })
   const mayOperate = useMay('operator')
   const { data: today = [] } = useQuery(todayQuery())
-  const found = filterRows(buildRows(data.items, board, today), search)
-  const { sort } = list
-  const rows =
-    sort === undefined
-      ? found
-      : sortRows(
-          found,
-          sort,
-          (row, by) => channelList.columns.find((one) => one.sort === by)?.value?.(row) ?? null,
-        )
+  const rows = filterRows(buildRows(data.items, board, today), search)
   return (
     <List
       of={channelList}
@@ -124,7 +114,7 @@ function ByChannel({ data, board, search }: ByChannelProps) {
       {...list}
       title={t('channels.count', { count: rows.length })}
       hint={t('channels.listHint')}
-      actions={<ExportButton fileName="channels" columns={channelColumns} readRows={() => rows} />}
+      file="channels"
       bulk={
         mayOperate
           ? {

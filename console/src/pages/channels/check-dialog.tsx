@@ -5,8 +5,9 @@ import { Button } from '../../ui/button.tsx'
 import { Badge, Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Stack } from '../../ui/layout.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { ListTable } from '../../ui/list/list.tsx'
 import { describeFailure, Loading } from '../../ui/states.tsx'
-import { Table, type Column } from '../../ui/table.tsx'
 import { Duration, Missing } from '../../ui/values.tsx'
 import { checkChannel, useChannelRefresh, type ChannelDetail, type Check } from './queries.ts'
 import { failureMeaning, remedyFor } from './states.ts'
@@ -73,40 +74,56 @@ function GatewayResult({ result: { gateway, reason, models } }: { result: Result
       <h3>{name}</h3>
       {reason !== null && <p className="bad">{reason}</p>}
       {models.length > 0 && (
-        <Table
-          caption={t('channels.checking.found', { name })}
-          columns={columns}
+        <ListTable
+          of={{ ...resultList, caption: t('channels.checking.found', { name }) }}
           rows={models}
-          rowKey={({ model }) => model}
-          rowTone={({ ok }) => (ok ? undefined : 'bad')}
         />
       )}
     </Stack>
   )
 }
 
-const columns: readonly Column<ModelResult>[] = [
-  { name: t('channels.model'), cell: ({ model }) => <span className="break">{model}</span> },
-  {
-    name: t('channels.checking.result'),
-    cell: ({ ok }) => (
-      <Badge tone={ok ? 'good' : 'bad'}>
-        {t(ok ? 'channels.checking.isGood' : 'channels.checking.isBad')}
-      </Badge>
-    ),
-  },
-  {
-    name: t('channels.checking.status'),
-    isNumber: true,
-    cell: ({ status }) => status ?? <Missing why={t('channels.checking.noAnswer')} />,
-  },
-  {
-    name: t('channels.checking.time'),
-    isNumber: true,
-    cell: ({ duration_ms: ms }) => <Duration ms={ms} />,
-  },
-  { name: t('channels.checking.meaning'), cell: (found) => <Meaning found={found} /> },
-]
+/** On a phone, too, its rows show all of it: nothing opens in a dialog. */
+const resultList = defineList<ModelResult>({
+  name: 'check-results',
+  caption: '',
+  rowKey: ({ model }) => model,
+  rowTone: ({ ok }) => (ok ? undefined : 'bad'),
+  isRoomy: true,
+  columns: [
+    { id: 'model', name: t('channels.model'), place: 'name', cell: ({ model }) => model },
+    {
+      id: 'result',
+      name: t('channels.checking.result'),
+      place: 'state',
+      cell: ({ ok, status }) => (
+        <>
+          <Badge tone={ok ? 'good' : 'bad'}>
+            {t(ok ? 'channels.checking.isGood' : 'channels.checking.isBad')}
+          </Badge>{' '}
+          <span data-tip={t('channels.checking.status')}>
+            {status ?? <Missing why={t('channels.checking.noAnswer')} />}
+          </span>
+        </>
+      ),
+    },
+    {
+      id: 'time',
+      name: t('channels.checking.time'),
+      place: 'amount',
+      isNumber: true,
+      cell: ({ duration_ms: ms }) => <Duration ms={ms} />,
+    },
+    {
+      id: 'meaning',
+      name: t('channels.checking.meaning'),
+      place: 'note',
+      isText: true,
+      cell: (found) => <Meaning found={found} />,
+    },
+  ],
+  empty: null,
+})
 
 function Meaning({ found: { outcome, status } }: { found: ModelResult }) {
   const remedy = remedyFor(outcome === 'config' ? 'credential_refused' : outcome)

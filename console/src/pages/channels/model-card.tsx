@@ -4,7 +4,8 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
 import { t } from '../../messages/t.ts'
 import { Badge, type Tone } from '../../ui/card.tsx'
-import { Table, type Column } from '../../ui/table.tsx'
+import { defineList, type ListDefinition } from '../../ui/list/define.ts'
+import { ListTable } from '../../ui/list/list.tsx'
 import type { ModelBoard, Row, Service } from './board.ts'
 import {
   FailedLately,
@@ -57,15 +58,7 @@ export function ModelCard({ board, isLive, isOpenAtFirst }: ModelCardProps) {
           </span>
         </button>
       </h2>
-      {isOpen && (
-        <Table
-          caption={t('channels.channelsOf', { model })}
-          columns={columnsOf(isLive)}
-          rows={rows}
-          rowKey={({ id: row }) => row}
-          rowTone={({ place }) => rowToneOf(place)}
-        />
-      )}
+      {isOpen && <ListTable of={listOf(model, isLive)} rows={rows} />}
     </section>
   )
 }
@@ -83,38 +76,63 @@ function PlaceCounts({ rows }: { rows: readonly Row[] }) {
   })
 }
 
-function columnsOf(isLive: boolean): readonly Column<Row>[] {
-  return [
-    {
-      name: t('channels.channel'),
-      cell: ({ channel }) => (
-        <Noted note={`${channel.vendor} · ${routeText(channel)}`}>
-          <Link to="/channels/$channel" params={{ channel: channel.name }}>
-            {channel.name}
-          </Link>
-        </Noted>
-      ),
-    },
-    { name: t('channels.state'), cell: (row) => <State {...row} /> },
-    { name: t('channels.shareNow'), cell: (row) => <Share row={row} /> },
-    {
-      name: t('channels.firstEvent'),
-      isNumber: true,
-      cell: ({ health }) => <FirstEvent health={health} />,
-    },
-    {
-      name: t('channels.failedLately'),
-      isNumber: true,
-      cell: ({ traffic }) => <FailedLately traffic={traffic} />,
-    },
-    {
-      name: t('channels.costToday'),
-      isNumber: true,
-      cell: ({ traffic }) => <OwnCost figures={traffic?.today} />,
-    },
-    {
-      name: t('channels.next'),
-      cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
-    },
-  ]
+function listOf(model: string, isLive: boolean): ListDefinition<Row> {
+  return defineList({
+    name: 'channels-of-model',
+    caption: t('channels.channelsOf', { model }),
+    rowKey: ({ id }) => id,
+    rowTone: ({ place }) => rowToneOf(place),
+    isRoomy: true,
+    columns: [
+      {
+        id: 'channel',
+        name: t('channels.channel'),
+        place: 'name',
+        cell: ({ channel }) => (
+          <Noted note={`${channel.vendor} · ${routeText(channel)}`}>
+            <Link to="/channels/$channel" params={{ channel: channel.name }}>
+              {channel.name}
+            </Link>
+          </Noted>
+        ),
+      },
+      {
+        id: 'state',
+        name: t('channels.state'),
+        place: 'note',
+        cell: (row) => <State {...row} />,
+      },
+      {
+        id: 'share',
+        name: t('channels.shareNow'),
+        place: 'amount',
+        cell: (row) => <Share row={row} />,
+      },
+      {
+        id: 'first',
+        name: t('channels.firstEvent'),
+        isNumber: true,
+        cell: ({ health }) => <FirstEvent health={health} />,
+      },
+      {
+        id: 'failed',
+        name: t('channels.failedLately'),
+        isNumber: true,
+        cell: ({ traffic }) => <FailedLately traffic={traffic} />,
+      },
+      {
+        id: 'cost',
+        name: t('channels.costToday'),
+        isNumber: true,
+        cell: ({ traffic }) => <OwnCost figures={traffic?.today} />,
+      },
+      {
+        id: 'next',
+        name: t('channels.next'),
+        place: 'state',
+        cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
+      },
+    ],
+    empty: null,
+  })
 }

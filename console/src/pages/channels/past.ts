@@ -4,6 +4,7 @@
  * known, ends each band.
  */
 import { t } from '../../messages/t.ts'
+import { hasRange, isDay, periodOf, type Preset, type Range } from '../../ui/range.ts'
 import type { Band, Piece } from '../../ui/state-timeline.tsx'
 import type { Change, ChannelDetail } from './queries.ts'
 import { placeTones, places, reasonText, type Place } from './states.ts'
@@ -11,6 +12,22 @@ import { placeTones, places, reasonText, type Place } from './states.ts'
 interface Window {
   readonly fromMs: number
   readonly untilMs: number
+}
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+export const pastPresets = ['1h', '24h', 'today', 'yesterday', '7d', '30d'] as const
+export const usualPast: Preset = '24h'
+
+/** Returns the part of a period that has passed; a minute at least, so that it can be drawn. */
+export function windowOf(range: Range, nowMs: number) {
+  const asked = hasRange(range) ? range : { range: usualPast }
+  const { from, to } = periodOf(asked, { unit: 'moment', nowMs })
+  const endMs = to === undefined ? nowMs : Date.parse(to) + (isDay(to) ? dayMs : 0)
+  const untilMs = Math.min(endMs, nowMs)
+  const fromMs = from === undefined ? untilMs - dayMs : Date.parse(from)
+  return { fromMs: Math.min(fromMs, untilMs - minuteMs), untilMs, isPast: untilMs < nowMs }
 }
 
 interface Turn {

@@ -3,6 +3,7 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
 import { readChannels } from '../../api/names.ts'
+import type { Range } from '../../ui/range.ts'
 
 /** A change of state comes by the live events; this is for figures and clocks, which move without one. */
 const refreshMs = 15_000
@@ -113,10 +114,10 @@ export type Change = Awaited<ReturnType<ReturnType<typeof readChangesOf>>>['item
 const pastPagesMax = 5
 
 /** All changes of a channel since a moment, the newest first, with the last one before it. */
-export function pastQuery(channel: string, { name, fromMs }: { name: string; fromMs: number }) {
+export function pastQuery(channel: string, { range, from }: Range, fromMs: number) {
   const read = readChangesOf(channel, pageSize)
   return queryOptions({
-    queryKey: ['channels', 'past', channel, name],
+    queryKey: ['channels', 'past', channel, range, from],
     async queryFn() {
       const changes: Change[] = []
       let cursor: { cursor?: string } = {}

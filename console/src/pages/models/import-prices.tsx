@@ -211,6 +211,7 @@ const changeList = defineList<ChoiceRow>({
   name: 'price-import',
   caption: t('models.import.caption'),
   rowKey: ({ model }) => model,
+  isRoomy: true,
   columns: [
     {
       id: 'model',
