@@ -1,5 +1,5 @@
 /** A refusal of the gateway, as the pages show it. Both pages use it; it knows neither of their APIs. */
-import { t } from './messages/t.ts'
+import { said, t } from './messages/t.ts'
 
 interface ProblemDetails {
   /** One sentence for the reader: the fault and the remedy. */
@@ -14,8 +14,7 @@ interface ProblemDetails {
 /** In the language of the page where its code is known there, else as the gateway says it. */
 function textOf(status: number, { code = '', detail }: ProblemDetails): string {
   if (detail === undefined) return t('ui.state.answered', { status: String(status) })
-  const key = `problems.${code}` as 'problems.gateway.internal'
-  return t.has(key) ? t(key, { detail }) : detail
+  return said(`problems.${code}`, detail, { detail })
 }
 
 /** A refusal of an API, or a request that found no gateway (`status` 0). */

@@ -24,6 +24,11 @@ export const currency = z.literal('USD')
 
 export const count = z.int().min(0)
 
+/** Names and figures of a sentence, for those who write it in another language. */
+export const facts = z
+  .record(z.string(), z.union([z.string(), z.number(), z.null(), z.array(z.string()).readonly()]))
+  .meta({ description: 'Names and figures of the sentence.' })
+
 /** A moment, UTC. */
 export const moment = z.iso.datetime()
 

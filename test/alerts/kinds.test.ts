@@ -1,10 +1,11 @@
 /**
  * Each kind of alert from its cause to its message: something happens to a gateway, a signed message comes to
  * the receiver, and another one when it is over. Each kind has at least one row, and a message comes once.
+ * The console says each in Chinese from the facts of that message.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { alertKinds, type AlertKind } from '../../src/operations/alerts/alert-kind.ts'
+import { alertKinds, type AlertKind, type Finding } from '../../src/operations/alerts/alert-kind.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { backupStore } from '../../src/operations/store/backup.ts'
 import { valueOf } from '../../src/operations/operation.ts'
@@ -17,6 +18,7 @@ import {
   exportCatalogue,
   switchChannel,
 } from '../support/operations.ts'
+import { inChinese } from '../support/console/chinese.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
@@ -412,7 +414,8 @@ async function run(
     assert.equal(typeOf(message), kind)
     assert.equal(data['kind'], kind)
     assert.equal(data['severity'], alertKinds[kind])
-    const told = data['facts'] as Readonly<Record<string, unknown>>
+    const told = data['facts'] as Finding['facts']
+    for (const part of ['title', 'text']) inChinese(`alerts.${kind}.${part}`, told)
     for (const [name, value] of Object.entries(facts ?? {}))
       assert.deepEqual(told[name], value, name)
     await world.pass(30)

@@ -9,6 +9,15 @@ import * as englishAccount from '../../console/src/messages/en/account-words.ts'
 import { languages } from '../../console/src/messages/language.ts'
 import * as chinese from '../../console/src/messages/zh-cn/console-words.ts'
 import * as chineseAccount from '../../console/src/messages/zh-cn/account-words.ts'
+import { errorCatalogue, errorGroups } from '../../src/base/error-catalogue.ts'
+import { outcomes } from '../../src/channels/outcomes.ts'
+import { alertKindNames } from '../../src/operations/alerts/alert-kind.ts'
+import { steps } from '../../src/operations/reports/attention.ts'
+import { vendorErrorMeanings } from '../../src/operations/requests/explain-vendor-error.ts'
+import { chargeReasons } from '../../src/operations/requests/explain.ts'
+import { settingGroups, settings } from '../../src/settings/list.ts'
+import type { AnySetting } from '../../src/settings/schemas.ts'
+import { inChinese } from '../support/console/chinese.ts'
 import { findLooseWords } from '../support/console/loose-words.ts'
 
 const consoleFolder = join(import.meta.dirname, '../../console')
@@ -40,10 +49,51 @@ function textsOf(words: object, path = ''): Texts {
   )
 }
 
+/** English has no sentences of the gateway: the gateway writes it. */
+function withoutSaid({ said, ...words }: { readonly said: object }): object {
+  assert.ok(textsOf(said).size > 50)
+  return words
+}
+
 const pages = [
-  ['console', english.words, chinese.words],
-  ['account page', englishAccount.words, chineseAccount.words],
+  ['console', english.words, withoutSaid(chinese.words)],
+  ['account page', englishAccount.words, withoutSaid(chineseAccount.words)],
 ] as const
+
+const anyFinding = { kind: 'alert.test', subject: '', title: '', text: '', facts: {} } as const
+
+/** Codes of sentences of the gateway, from its own lists. test/alerts/kinds says alerts with their facts. */
+const codes: Readonly<Record<keyof typeof chinese.words.said, readonly string[]>> = {
+  alerts: [
+    ...alertKindNames.flatMap((kind) => [`${kind}.title`, `${kind}.text`]),
+    ...Object.entries(steps)
+      .filter(([, stepOf]) => !stepOf(anyFinding).startsWith('turnpike '))
+      .map(([kind]) => `${kind}.step`),
+    'channel.not_on.title',
+    'account.short.title',
+    'node.unclean_stop.title',
+  ],
+  attempts: [...Object.keys(outcomes), 'doubtful'],
+  chargeReasons: Object.keys(chargeReasons),
+  errors: Object.keys(errorCatalogue).flatMap((code) => [`${code}.meaning`, `${code}.advice`]),
+  // Refusals of model routes are in no page.
+  problems: [
+    ...textsOf(chinese.words.said.problems).keys(),
+    ...Object.keys(errorGroups.Operating),
+  ].filter((code) => code in errorCatalogue),
+  settings: [
+    ...Object.keys(settingGroups).map((group) => `groups.${group}`),
+    ...Object.values(settings).map(({ key }) => `meanings.${key}`),
+    ...Object.values<AnySetting>(settings)
+      .filter(({ fallbackInWords }) => fallbackInWords !== undefined)
+      .map(({ key }) => `defaults.${key}`),
+  ],
+  vendorErrors: [
+    ...Object.keys(vendorErrorMeanings).map((word) => `words.${word}`),
+    'other',
+    'field',
+  ],
+}
 
 /** Names of arguments and tags, each with its kind; forms of a plural differ by language. */
 function placesOf(elements: readonly Element[]): readonly string[] {
@@ -98,6 +148,17 @@ describe('the words', () => {
       assert.deepEqual(same, [])
     })
   }
+
+  for (const [room, said] of Object.entries(chinese.words.said))
+    test(`of the gateway (${room}) are Chinese for each of its codes`, () => {
+      const texts = textsOf(said)
+      const known = new Set(codes[room as keyof typeof codes])
+      assert.deepEqual([...texts.keys()].toSorted(), [...known].toSorted())
+      for (const [code, text] of texts) {
+        if (room === 'alerts') parser.parse(text)
+        else inChinese(`${room}.${code}`, { detail: '', param: '' })
+      }
+    })
 
   test('are nowhere but in message files', () => {
     const sources = readdirSync(join(consoleFolder, 'src'), { recursive: true, encoding: 'utf8' })

@@ -11,10 +11,21 @@ import type { Language } from './language.ts'
 import type { Translation } from './translation.ts'
 
 type Words = typeof accountWords & typeof consoleWords
-/** The words of one page, in any language. */
-type PageWords = Translation<typeof accountWords> | Translation<typeof consoleWords>
+/** Sentences that the gateway writes, by their code. */
+interface Sentences {
+  readonly [code: string]: string | Sentences
+}
+/** The words of one page, in any language; English has no sentences, because the gateway writes it. */
+type PageWords = (Translation<typeof accountWords> | Translation<typeof consoleWords>) & {
+  readonly said?: Sentences
+}
+
+/** As the gateway gives them with a sentence. */
+export type Facts = Readonly<Record<string, string | number | null | readonly string[]>>
 
 export let t: ReturnType<typeof createTranslator<Words>>
+let namesOf: Intl.ListFormat
+let sentenceOf: (code: string, values: Readonly<Record<string, string | number>>) => string
 
 /** Texts of the other page are never asked for. */
 export function speak(language: Language, words: PageWords): void {
@@ -25,4 +36,25 @@ export function speak(language: Language, words: PageWords): void {
       throw error
     },
   })
+  namesOf = new Intl.ListFormat(language)
+  const { said: messages = {} } = words
+  sentenceOf = createTranslator<Readonly<Record<string, string>>>({
+    locale: language,
+    messages: messages as Readonly<Record<string, string>>,
+    // A gateway of another version may have another code, or other facts.
+    onError() {},
+    getMessageFallback: () => '',
+  })
+}
+
+/** A sentence of the gateway in the language of the page; in its own words where the code is unknown. */
+export function said(code: string, sentence: string, facts: Facts = {}): string {
+  const values = Object.entries(facts).map(([name, value]) => [name, valueOf(value)] as const)
+  return sentenceOf(code, Object.fromEntries(values)) || sentence
+}
+
+/** A message selects by `none` where there is nothing. */
+function valueOf(fact: Facts[string]): string | number {
+  if (fact === null || fact === '') return 'none'
+  return typeof fact === 'object' ? namesOf.format(fact) : fact
 }

@@ -1,5 +1,5 @@
 /** The words that are kept of a vendor's error, and what they say. Never its message. */
-import { t } from '../messages/t.ts'
+import { said, t } from '../messages/t.ts'
 import { Notice } from './card.tsx'
 import { Prose } from './prose.tsx'
 
@@ -15,12 +15,20 @@ export function shortVendorError({ type, code, param }: VendorError): string {
   return code ?? type ?? param ?? ''
 }
 
+/** As Markdown; a code says more than a type. */
+export function vendorErrorMeaning({ type, code, param, meaning }: VendorError): string {
+  const known = [code, type].map((word) => said(`vendorErrors.words.${word ?? ''}`, ''))
+  const own = known.find((text) => text !== '') ?? said('vendorErrors.other', '')
+  if (own === '') return meaning
+  return param === null ? own : own + said('vendorErrors.field', '', { param })
+}
+
 /** Why the vendor refused, in a sentence and in the vendor's own words. */
 export function VendorErrorNotice({ error }: { error: VendorError }) {
   return (
     <Notice tone="warn">
       <p>
-        <Prose text={error.meaning} />
+        <Prose text={vendorErrorMeaning(error)} />
       </p>
       <p className="soft">
         <VendorErrorWords error={error} />

@@ -51,6 +51,6 @@ function notRun({ id, actor }: AuditRun): Finding {
       `The ledger audit of ${actor} could not run, and new differences stay unseen. The audit names the ` +
       'fault. Try whether one works now.',
     command: 'turnpike audit',
-    facts: { actor, audit: id },
+    facts: { actor, audit: id, differences: null },
   }
 }

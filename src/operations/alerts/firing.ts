@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { parseDuration } from '../../base/clock.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { readActorNames, recordAction, type ActorNames } from '../actions.ts'
-import { moment, pageForm, type Answer } from '../answer-forms.ts'
+import { facts, moment, pageForm, type Answer } from '../answer-forms.ts'
 import { accountReference, fromTime, note } from '../input.ts'
 import {
   invalid,
@@ -27,14 +27,13 @@ const alertForm = z.strictObject({
   title: z.string(),
   text: z.string(),
   command: z.string().nullable().meta({ description: 'That does or shows it; null = none.' }),
-  facts: z.record(
-    z.string(),
-    z.union([z.string(), z.number(), z.null(), z.array(z.string()).readonly()]),
-  ),
+  facts,
   account_id: z.string().nullable(),
   channel: z.string().nullable(),
   includes: z
-    .array(z.strictObject({ kind: z.enum(alertKindNames), title: z.string(), since: moment }))
+    .array(
+      z.strictObject({ kind: z.enum(alertKindNames), title: z.string(), facts, since: moment }),
+    )
     .meta({ description: 'The other conditions that hold, the worst first.' }),
   count: z.int().meta({ description: 'Conditions that began since it began.' }),
   first_seen_at: moment,
@@ -149,9 +148,10 @@ function viewAlert(alert: Alert, names: ActorNames): Answer<typeof alertForm> {
     facts: worst.facts,
     account_id: worst.accountId ?? null,
     channel: worst.channel ?? null,
-    includes: others.map(({ kind, title, beganAtMs }) => ({
+    includes: others.map(({ kind, title, facts, beganAtMs }) => ({
       kind,
       title,
+      facts,
       since: timeText(beganAtMs),
     })),
     count: alert.count,

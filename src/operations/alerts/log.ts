@@ -1,6 +1,6 @@
 /** The log of deliveries: the result of each message. */
 import { z } from 'zod'
-import { moment, pageForm, type Answer } from '../answer-forms.ts'
+import { facts, moment, pageForm, type Answer } from '../answer-forms.ts'
 import { operation, timeOrNull, timeText } from '../operation.ts'
 import { pageFields, pageOf } from '../paging.ts'
 import { alertKindNames } from './alert-kind.ts'
@@ -14,6 +14,7 @@ const deliveryForm = z.strictObject({
   event: z.enum(['firing', 'resolved']),
   kind: z.enum(alertKindNames),
   title: z.string(),
+  facts,
   alert_id: z.string(),
   account_id: z.string().nullable(),
   state: z.enum(deliveryStates),
@@ -62,6 +63,7 @@ function viewDelivery(delivery: Delivery): DeliveryView {
     event: notice.event,
     kind: condition.kind,
     title: condition.title,
+    facts: condition.facts,
     alert_id: notice.alertId,
     account_id: condition.accountId ?? null,
     state,

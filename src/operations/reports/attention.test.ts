@@ -107,6 +107,7 @@ test('each names its subjects, for links', () => {
       severity: _,
       kind: _kind,
       title: _title,
+      facts: _facts,
       step: _step,
       since: _since,
       ...rest

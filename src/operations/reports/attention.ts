@@ -10,7 +10,7 @@ import {
   type AlertKind,
   type Finding,
 } from '../alerts/alert-kind.ts'
-import { moment, usd, type Answer } from '../answer-forms.ts'
+import { facts, moment, usd, type Answer } from '../answer-forms.ts'
 import { healthState } from '../channels/model-health.ts'
 import { uncleanStopForm, type UncleanStopView } from '../unclean-stops.ts'
 
@@ -44,6 +44,7 @@ const nextStepForm = z.strictObject({
   node: z.string().nullable().meta({ description: 'The name of a gateway.' }),
   alert_id: z.string().nullable().meta({ description: 'Null where no alert is about it.' }),
   title: z.string(),
+  facts,
   step: z.string().meta({ description: 'A command, or a sentence with one.' }),
   since: moment.nullable(),
 })
@@ -94,8 +95,8 @@ function raiseKeyLimit({ subject }: Finding): string {
   return `turnpike key edit ${keyId} ${limitOptions[period] ?? '--daily'} AMOUNT`
 }
 
-/** In the order of their urgency within a severity. */
-const steps: Readonly<Record<AlertKind, (worst: Finding) => string>> = {
+/** A command or a sentence, in the order of their urgency within a severity. */
+export const steps: Readonly<Record<AlertKind, (worst: Finding) => string>> = {
   'store.outage': () => 'turnpike doctor',
   'ledger.audit_failed': () => 'turnpike audit',
   'model.no_usable_channel': () => 'turnpike channel list',
@@ -181,6 +182,7 @@ function stepOfAlert({
     node: kind === 'store.outage' ? subject : null,
     alert_id: id,
     title: worst.title,
+    facts,
     step: steps[kind](worst),
     since: new Date(firstSeenAtMs).toISOString(),
   }
@@ -194,6 +196,7 @@ function stepOfChannel({ channel, model, state, since, why }: TroubledChannel): 
     channel,
     model,
     title: `Channel ${channel} is ${state} for ${model}${why === '' ? '' : ` (${why})`}`,
+    facts: { channel, model, state, why },
     step:
       state === 'disabled' ? `turnpike channel on ${channel}` : `turnpike channel show ${channel}`,
     since,
@@ -207,6 +210,7 @@ function stepOfUnloaded(channel: string): NextStep {
     kind: 'channel.not_on',
     channel,
     title: `No gateway could load the channel ${channel}`,
+    facts: { channel, state: null },
     step: 'turnpike doctor',
     since: null,
   }
@@ -222,6 +226,7 @@ function stepOfAccount({ account_id, account, state }: ShortAccount): NextStep {
     title: isExhausted
       ? `${account} has no money`
       : `${account} has less than it spent since yesterday`,
+    facts: { account, state },
     step: `turnpike account credit ${account_id} AMOUNT`,
     since: null,
   }
@@ -235,6 +240,7 @@ function stepOfStop({ node, from, to }: UncleanStopView): NextStep {
     kind: 'node.unclean_stop',
     node,
     title: `${node} stopped uncleanly`,
+    facts: { node },
     step: `turnpike channel reconcile all ${period}`,
     since: from,
   }

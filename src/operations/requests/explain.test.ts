@@ -4,7 +4,7 @@ import { picos } from '../../base/money.ts'
 import { outcomes } from '../../channels/outcomes.ts'
 import type { RecordedCharge } from '../../ledger/exchange-store.ts'
 import type { AttemptRecord } from '../../ledger/ledger.ts'
-import { explainAttempts, explainCharge } from './explain.ts'
+import { chargeReasons, explainAttempts, explainCharge } from './explain.ts'
 
 const charge: RecordedCharge = {
   amountPicos: picos(5n),
@@ -17,6 +17,12 @@ const charge: RecordedCharge = {
 
 function attempt(channel: string, name: string, status: number | null = null): AttemptRecord {
   return { channel, class: name, status, startedMs: 0, firstEventMs: null, durationMs: 1 }
+}
+
+function sayCharge(request: Parameters<typeof explainCharge>[0]): string {
+  return explainCharge(request)
+    .map((code) => chargeReasons[code])
+    .join(' ')
 }
 
 /** Blame and what followed, of each attempt. */
@@ -69,7 +75,12 @@ test('blames a channel for a free operation only where that proves something', (
 
 test('shows the class of an attempt that another release has written', () => {
   const [text] = explainAttempts({ attempts: [attempt('a', 'strange')], charge })
-  assert.deepEqual(text, { meaning: 'It ended as strange.', blame: null, next: null })
+  assert.deepEqual(text, {
+    meaning: 'It ended as strange.',
+    code: 'strange',
+    blame: null,
+    next: null,
+  })
 })
 
 test('explains every class that the relay can write', () => {
@@ -81,7 +92,7 @@ test('explains every class that the relay can write', () => {
 
 test('says why an account paid, with its unusual facts', () => {
   const explain = (changes: Partial<RecordedCharge>) =>
-    explainCharge({ ending: 'client_left', charge: { ...charge, ...changes } })
+    sayCharge({ ending: 'client_left', charge: { ...charge, ...changes } })
   assert.equal(
     explain({ marks: ['estimated'] }),
     'The account paid for the tokens delivered or counted until the client left. ' +
@@ -94,10 +105,7 @@ test('says why an account paid, with its unusual facts', () => {
 
 test('says why nothing is charged', () => {
   const withheld = { ...charge, amountPicos: picos(0n), marks: ['hold_expired'] }
-  assert.match(
-    explainCharge({ ending: 'failed', charge: withheld }),
-    /^Nothing .* the hold expired/,
-  )
-  assert.match(explainCharge({ ending: 'completed', charge: undefined }), /operation is free/)
-  assert.match(explainCharge({ ending: 'not_admitted', charge: undefined }), /sent nothing/)
+  assert.match(sayCharge({ ending: 'failed', charge: withheld }), /^Nothing .* the hold expired/)
+  assert.match(sayCharge({ ending: 'completed', charge: undefined }), /operation is free/)
+  assert.match(sayCharge({ ending: 'not_admitted', charge: undefined }), /sent nothing/)
 })

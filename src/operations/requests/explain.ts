@@ -14,8 +14,14 @@ import type { RecordedCharge, RecordedExchange } from '../../ledger/exchange-sto
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { AttemptRecord } from '../../ledger/ledger.ts'
 
+/** Of a refusal that may be the channel's own. */
+export const doubtful =
+  'The vendor refused this request, which the channel that failed first may take: the client got the first failure, and can try again.'
+
 interface AttemptText {
   readonly meaning: string
+  /** The code of the meaning; for one of another release its class. */
+  readonly code: string
   /** Null where the attempt did not fail. */
   readonly blame: Blamed | null
   /** What followed; null after the last attempt. */
@@ -57,39 +63,31 @@ function explainAttempt(
   earlier: readonly ClassedAttempt[],
   isFree: boolean,
 ): AttemptText {
-  if (name === undefined) return { meaning: `It ended as ${recorded.class}.`, blame: null, next }
-  const { meaning, health } = outcomes[name]
+  if (name === undefined)
+    return { meaning: `It ended as ${recorded.class}.`, code: recorded.class, blame: null, next }
   if (failureInPlaceOf({ channel, class: name }, earlier) !== undefined)
-    return { meaning: doubtful, blame: 'none', next }
+    return { meaning: doubtful, code: 'doubtful', blame: 'none', next }
+  const { meaning, health } = outcomes[name]
   const blamed = health === 'ok' ? health : healthOf(name, { isFree, status: recorded.status })
-  return { meaning, blame: outcomeFacts[blamed].blames, next }
+  return { meaning, code: name, blame: outcomeFacts[blamed].blames, next }
 }
 
-const doubtful =
-  'The vendor refused this request, which the channel that failed first may take: the client got the first failure, and can try again.'
-
-const uncharged: Readonly<Record<FreeEnding, string>> = {
-  completed: 'Nothing is charged: the answer is empty, or a refusal before any output.',
-  client_left: 'Nothing is charged: the client left before it got output.',
-  upstream_cut: 'Nothing is charged: the vendor broke off.',
-  gateway_cut: 'Nothing is charged: the gateway ended the answer before its first output.',
-  refused: 'Nothing is charged for an error of the vendor.',
-  failed: 'Nothing is charged: the client got no answer.',
-  not_admitted: 'Nothing is charged: the gateway sent nothing to a vendor.',
-}
-
-const charged: Readonly<Record<FreeEnding, string>> = {
-  completed: 'The account paid for the whole answer.',
-  client_left: 'The account paid for the tokens delivered or counted until the client left.',
-  upstream_cut: 'The account paid for the tokens delivered until the vendor broke off.',
-  gateway_cut: 'The account paid for the tokens delivered until the gateway ended the answer.',
-  refused: 'The account paid.',
-  failed: 'The account paid.',
-  not_admitted: 'The account paid.',
-}
-
-/** Marks of a charge, as `metering/usage.ts` has them. */
-const markTexts: Readonly<Record<string, string>> = {
+/** Why the account paid, or why not, by code; the last ones are the marks of `metering/usage.ts`. */
+export const chargeReasons = {
+  free: 'Nothing is charged: the operation is free.',
+  zero: 'The charge is zero: prices, or the price multiplier of the account, are zero.',
+  unpaid_completed: 'Nothing is charged: the answer is empty, or a refusal before any output.',
+  unpaid_client_left: 'Nothing is charged: the client left before it got output.',
+  unpaid_upstream_cut: 'Nothing is charged: the vendor broke off.',
+  unpaid_gateway_cut: 'Nothing is charged: the gateway ended the answer before its first output.',
+  unpaid_refused: 'Nothing is charged for an error of the vendor.',
+  unpaid_failed: 'Nothing is charged: the client got no answer.',
+  unpaid_not_admitted: 'Nothing is charged: the gateway sent nothing to a vendor.',
+  paid: 'The account paid.',
+  paid_completed: 'The account paid for the whole answer.',
+  paid_client_left: 'The account paid for the tokens delivered or counted until the client left.',
+  paid_upstream_cut: 'The account paid for the tokens delivered until the vendor broke off.',
+  paid_gateway_cut: 'The account paid for the tokens delivered until the gateway ended the answer.',
   estimated: 'The vendor gave no usable count, so the gateway estimated the tokens.',
   implausible:
     "The vendor's counts were impossible for this request, so the hold limits the charge.",
@@ -106,26 +104,37 @@ const markTexts: Readonly<Record<string, string>> = {
     'An attempt was cut before the vendor had counted: what it may have cost you is estimated from the time since its head.',
   hold_expired:
     'Nothing is charged: the hold expired while the gateway was paused, and the balance no longer covered the charge. The client did not get the end of the answer, and you bear the cost.',
+} as const
+export type ChargeReason = keyof typeof chargeReasons
+
+const paid: Readonly<Record<FreeEnding, ChargeReason>> = {
+  completed: 'paid_completed',
+  client_left: 'paid_client_left',
+  upstream_cut: 'paid_upstream_cut',
+  gateway_cut: 'paid_gateway_cut',
+  refused: 'paid',
+  failed: 'paid',
+  not_admitted: 'paid',
 }
 
 export function explainCharge({
   ending,
   charge,
-}: Pick<RecordedExchange, 'ending' | 'charge'>): string {
-  if (charge === undefined && ending === 'completed')
-    return 'Nothing is charged: the operation is free.'
-  if (charge === undefined) return uncharged[ending]
-  const notes = charge.marks.flatMap((mark) => markTexts[mark] ?? [])
-  return charge.marks.includes('hold_expired')
-    ? notes.join(' ')
-    : [explainAmount(ending, charge), ...notes].join(' ')
+}: Pick<RecordedExchange, 'ending' | 'charge'>): readonly ChargeReason[] {
+  if (charge === undefined) return [ending === 'completed' ? 'free' : `unpaid_${ending}`]
+  const notes = charge.marks.filter(isChargeReason)
+  return notes.includes('hold_expired') ? notes : [explainAmount(ending, charge), ...notes]
+}
+
+/** Another release may have other marks. */
+function isChargeReason(mark: string): mark is ChargeReason {
+  return Object.hasOwn(chargeReasons, mark)
 }
 
 function explainAmount(
   ending: FreeEnding,
   { amountPicos, priceLines }: Pick<RecordedCharge, 'amountPicos' | 'priceLines'>,
-): string {
-  if (amountPicos > 0n) return charged[ending]
-  if (priceLines === '') return uncharged[ending]
-  return 'The charge is zero: prices, or the price multiplier of the account, are zero.'
+): ChargeReason {
+  if (amountPicos > 0n) return paid[ending]
+  return priceLines === '' ? `unpaid_${ending}` : 'zero'
 }

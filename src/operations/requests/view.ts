@@ -12,7 +12,7 @@ import { timeText } from '../operation.ts'
 import { partForm, viewBill } from '../reports/bill.ts'
 import { totalTokens } from '../reports/report-figures.ts'
 import { explainVendorError, reasonOfFailure } from './explain-vendor-error.ts'
-import { explainAttempts, explainCharge } from './explain.ts'
+import { chargeReasons, explainAttempts, explainCharge, type ChargeReason } from './explain.ts'
 
 const explanations: Readonly<Record<FreeEnding, string>> = {
   completed: 'The client got the whole answer.',
@@ -106,6 +106,9 @@ export const requestInFullForm = requestForm.extend({
   vendor_request_id: z.string().nullable(),
   explanation: z.string(),
   charge_explanation: z.string().meta({ description: 'Why the account paid, or why not.' }),
+  charge_codes: z
+    .array(z.enum(Object.keys(chargeReasons) as [ChargeReason, ...ChargeReason[]]))
+    .meta({ description: 'The sentences of `charge_explanation`, by code.' }),
   error: z
     .strictObject({ meaning: z.string(), advice: z.string() })
     .nullable()
@@ -117,6 +120,7 @@ export const requestInFullForm = requestForm.extend({
       status: z.int().nullable(),
       class: z.string(),
       meaning: z.string(),
+      meaning_code: z.string().meta({ description: 'The word for `meaning`.' }),
       blame: z
         .enum(['channel', 'client', 'none'])
         .nullable()
@@ -194,17 +198,20 @@ export function viewInFull(
 ): RequestInFull {
   const { charge } = exchange
   const texts = explainAttempts(exchange)
+  const reasons = explainCharge(exchange)
   return {
     ...viewRequest(exchange, keyNames),
     vendor_request_id: exchange.vendorRequestId ?? null,
     explanation: explanations[exchange.ending],
-    charge_explanation: explainCharge(exchange),
+    charge_explanation: reasons.map((code) => chargeReasons[code]).join(' '),
+    charge_codes: [...reasons],
     error: viewError(exchange.code),
     attempts: exchange.attempts.map((attempt, index) => ({
       channel: attempt.channel,
       status: attempt.status,
       class: attempt.class,
       meaning: texts[index]?.meaning ?? '',
+      meaning_code: texts[index]?.code ?? attempt.class,
       blame: texts[index]?.blame ?? null,
       next: texts[index]?.next ?? null,
       started_ms: attempt.startedMs,

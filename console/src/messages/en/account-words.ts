@@ -4,10 +4,8 @@ import { list } from './list.ts'
 import { figures } from './figures.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
-import { problems } from './problems.ts'
 
 export const words = {
-  problems,
   account,
   list,
   figures,

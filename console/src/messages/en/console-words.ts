@@ -17,10 +17,8 @@ import { settings } from './settings.ts'
 import { shell } from './shell.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
-import { problems } from './problems.ts'
 
 export const words = {
-  problems,
   accounts,
   alerts,
   audit,

@@ -4,10 +4,11 @@ import { list } from './list.ts'
 import { figures } from './figures.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
-import { problems } from './problems.ts'
+import { problems } from './said/problems.ts'
+import { vendorErrors } from './said/vendor-errors.ts'
 
 export const words = {
-  problems,
+  said: { problems, vendorErrors },
   account,
   list,
   figures,

@@ -17,10 +17,10 @@ import { settings } from './settings.ts'
 import { shell } from './shell.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
-import { problems } from './problems.ts'
+import { said } from './said/said.ts'
 
 export const words = {
-  problems,
+  said,
   accounts,
   alerts,
   audit,

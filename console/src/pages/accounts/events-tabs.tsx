@@ -8,6 +8,7 @@ import { defineList } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Age } from '../../ui/values.tsx'
+import { severityTones } from '../alerts/queries.ts'
 import { requestList } from '../requests/request-list.tsx'
 import { readFiringOf, readRequestsOf, type Account, type Firing } from './queries.ts'
 
@@ -47,7 +48,7 @@ const firingList = defineList<Firing>({
       name: t('accounts.severity'),
       place: 'state',
       cell: ({ severity }) => (
-        <Badge tone={severity === 'critical' ? 'bad' : 'warn'}>{severity}</Badge>
+        <Badge tone={severityTones[severity]}>{t(`alerts.severities.${severity}`)}</Badge>
       ),
     },
     {

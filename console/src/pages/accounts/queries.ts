@@ -1,5 +1,6 @@
 /** What the pages of accounts read. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { inWords } from '../../api/alert-words.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import type { Period } from '../../ui/range.ts'
 import type { ListSearch } from './address.ts'
@@ -152,9 +153,10 @@ export function statementQuery(account: string, period: Period) {
 
 /** Alerts about an account that are firing. */
 export function readFiringOf(account: string) {
-  return (cursor: { cursor?: string }) => {
+  return async (cursor: { cursor?: string }) => {
     const query = { account, limit: pageSize, ...cursor }
-    return bodyOf(api.GET('/admin/v1/alerts/firing', { params: { query } }))
+    const page = await bodyOf(api.GET('/admin/v1/alerts/firing', { params: { query } }))
+    return { ...page, items: page.items.map(inWords) }
   }
 }
 

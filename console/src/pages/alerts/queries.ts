@@ -1,12 +1,15 @@
 /** What the alert pages read. */
+import { inWords, titled } from '../../api/alert-words.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import type { PageSearch } from './address.ts'
 
 type Cursor = { readonly cursor?: string }
 const limit = 50
 
-export function readFiring(cursor: Cursor) {
-  return bodyOf(api.GET('/admin/v1/alerts/firing', { params: { query: { limit, ...cursor } } }))
+export async function readFiring(cursor: Cursor) {
+  const params = { query: { limit, ...cursor } }
+  const page = await bodyOf(api.GET('/admin/v1/alerts/firing', { params }))
+  return { ...page, items: page.items.map(inWords) }
 }
 
 export function readTargets(cursor: Cursor) {
@@ -14,12 +17,11 @@ export function readTargets(cursor: Cursor) {
 }
 
 export function readDeliveries(filter: Pick<PageSearch, 'target' | 'state'>) {
-  return (cursor: Cursor) =>
-    bodyOf(
-      api.GET('/admin/v1/alerts/deliveries', {
-        params: { query: { limit, ...filter, ...cursor } },
-      }),
-    )
+  return async (cursor: Cursor) => {
+    const params = { query: { limit, ...filter, ...cursor } }
+    const page = await bodyOf(api.GET('/admin/v1/alerts/deliveries', { params }))
+    return { ...page, items: page.items.map(titled) }
+  }
 }
 
 export type Firing = Awaited<ReturnType<typeof readFiring>>['items'][number]

@@ -3,10 +3,11 @@ import { Link, linkOptions } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
-import { t } from '../../messages/t.ts'
+import { said, t, type Facts } from '../../messages/t.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Age } from '../../ui/values.tsx'
+import { reasonText } from '../channels/states.ts'
 import type { Overview } from './queries.ts'
 
 type Item = Overview['attention']['next'][number]
@@ -60,7 +61,8 @@ export function Attention({ items }: { items: readonly Item[] }) {
 function AttentionRow({ item }: { item: Item }) {
   const mayChange = useMay('operator')
   const Icon = icons[item.severity]
-  const advice = item.step.startsWith(command) ? undefined : item.step
+  const { kind, title, facts, step } = item
+  const advice = step.startsWith(command) ? undefined : said(`alerts.${kind}.step`, step, facts)
   const [action, page] = nextPageOf(item)
   return (
     <li>
@@ -69,7 +71,7 @@ function AttentionRow({ item }: { item: Item }) {
         aria-label={t(`overview.severities.${item.severity}`)}
       />
       <div>
-        <p className="attention-title">{item.title}</p>
+        <p className="attention-title">{said(`alerts.${kind}.title`, title, wordsOf(facts))}</p>
         <p className="soft">
           {item.since !== null && <Age at={item.since} />}
           {item.since !== null && advice !== undefined && ' · '}
@@ -81,6 +83,11 @@ function AttentionRow({ item }: { item: Item }) {
       </Link>
     </li>
   )
+}
+
+/** The reason of a channel's state is a word. */
+function wordsOf({ why, ...facts }: Facts): Facts {
+  return typeof why === 'string' && why !== '' ? { ...facts, why: reasonText(why) } : facts
 }
 
 /** What an operator does there; others look. */

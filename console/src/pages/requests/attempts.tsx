@@ -1,11 +1,11 @@
 /** The attempts of a request on one time line: waiting for the first event, then the answer. */
 import { Link } from '@tanstack/react-router'
-import { t } from '../../messages/t.ts'
+import { said, t } from '../../messages/t.ts'
 import { Badge, Card, type Tone } from '../../ui/card.tsx'
 import { formatDuration } from '../../ui/format.ts'
 import { Prose } from '../../ui/prose.tsx'
 import { Duration } from '../../ui/values.tsx'
-import { VendorErrorWords } from '../../ui/vendor-error.tsx'
+import { vendorErrorMeaning, VendorErrorWords } from '../../ui/vendor-error.tsx'
 import { durationMsOf, type RequestInFull } from './queries.ts'
 
 type Attempt = RequestInFull['attempts'][number]
@@ -66,7 +66,16 @@ interface RowProps {
 }
 
 function AttemptRow({ attempt, endMs, request }: RowProps) {
-  const { channel, status, class: name, meaning, blame, next, first_event_ms: first } = attempt
+  const {
+    channel,
+    status,
+    class: name,
+    meaning,
+    meaning_code: code,
+    blame,
+    next,
+    first_event_ms: first,
+  } = attempt
   const { dropped_betas: dropped, vendor_error: error } = attempt
   const hasAnswered = name === 'answered' && request.outcome === 'completed'
   return (
@@ -84,7 +93,8 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
         {blame !== null && <Badge tone={blameTones[blame]}>{t(`requests.blames.${blame}`)}</Badge>}
       </div>
       <p>
-        <Prose text={meaning} /> {next !== null && t(`requests.next.${next}`)}
+        <Prose text={said(`attempts.${code}`, meaning)} />{' '}
+        {next !== null && t(`requests.next.${next}`)}
       </p>
       <AttemptBar attempt={attempt} endMs={endMs} />
       <p className="soft attempts-times">
@@ -97,7 +107,7 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
       </p>
       {error !== null && (
         <p className="soft attempts-times">
-          <VendorErrorWords error={error} />. <Prose text={error.meaning} />
+          <VendorErrorWords error={error} />. <Prose text={vendorErrorMeaning(error)} />
         </p>
       )}
     </li>

@@ -2,6 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import type { paths } from '../../api/schema.ts'
+import { said } from '../../messages/t.ts'
 import { periodOf, type Period } from '../../ui/range.ts'
 import { isLive, type RequestFilter } from './address.ts'
 
@@ -93,9 +94,32 @@ export function csvAddress(filter: RequestFilter): string {
 export function requestQuery(request: string) {
   return queryOptions({
     queryKey: ['request', request],
-    queryFn: () =>
-      bodyOf(api.GET('/admin/v1/requests/{request}', { params: { path: { request } } })),
+    async queryFn() {
+      const found = await readFound(request)
+      return { ...found, charge_explanation: explainCharge(found), error: explainError(found) }
+    },
   })
+}
+
+function readFound(request: string) {
+  return bodyOf(api.GET('/admin/v1/requests/{request}', { params: { path: { request } } }))
+}
+
+type Found = Awaited<ReturnType<typeof readFound>>
+
+/** In the language of the page where it knows every reason. */
+function explainCharge({ charge_codes: codes, charge_explanation: given }: Found): string {
+  const own = codes.map((code) => said(`chargeReasons.${code}`, ''))
+  return own.includes('') ? given : own.join('')
+}
+
+function explainError({ code, error }: Found): Found['error'] {
+  if (error === null) return null
+  const { meaning, advice } = error
+  return {
+    meaning: said(`errors.${code ?? ''}.meaning`, meaning),
+    advice: said(`errors.${code ?? ''}.advice`, advice),
+  }
 }
 
 export type RequestInFull = Awaited<

@@ -8,7 +8,7 @@ import { formatCount, formatInteger } from '../../ui/format.ts'
 import { defineList } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Duration, Missing, Time, Usd } from '../../ui/values.tsx'
-import { shortVendorError } from '../../ui/vendor-error.tsx'
+import { shortVendorError, vendorErrorMeaning } from '../../ui/vendor-error.tsx'
 import { outcomeTones, Speed } from './outcome.tsx'
 import { durationMsOf, type RequestLine } from './queries.ts'
 import { RequestSheet } from './request.tsx'
@@ -212,7 +212,11 @@ function OutcomeCell({ line }: { line: RequestLine }) {
   return (
     <>
       <Badge tone={outcomeTones[outcome]}>
-        <span data-tip={[words, error?.meaning.replaceAll('`', '')].filter(Boolean).join('. ')}>
+        <span
+          data-tip={[words, error && vendorErrorMeaning(error).replaceAll('`', '')]
+            .filter(Boolean)
+            .join('. ')}
+        >
           {outcome === 'completed' ? words : [status, why].join(' · ')}
         </span>
       </Badge>{' '}

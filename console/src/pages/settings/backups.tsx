@@ -71,7 +71,7 @@ const backupList = defineList<Backup>({
 /** Undefined until the settings are read. */
 function useIsPostgres(): boolean | undefined {
   const { data } = useQuery(settingsQuery)
-  const store = data?.settings.find(({ name }) => name === 'store')
+  const store = data?.find(({ name }) => name === 'store')
   return data && store?.value?.startsWith('postgres') === true
 }
 

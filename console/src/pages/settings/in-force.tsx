@@ -2,7 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/client.ts'
-import { t } from '../../messages/t.ts'
+import { said, t } from '../../messages/t.ts'
 import { Badge } from '../../ui/card.tsx'
 import { useListAddress } from '../../ui/list/address.ts'
 import { defineList } from '../../ui/list/define.ts'
@@ -11,9 +11,17 @@ import { List } from '../../ui/list/list.tsx'
 import { Prose } from '../../ui/prose.tsx'
 import { Empty } from '../../ui/states.tsx'
 
-const readSettings = () => bodyOf(api.GET('/admin/v1/settings'))
+async function readSettings() {
+  const { settings } = await bodyOf(api.GET('/admin/v1/settings'))
+  return settings.map((one) => ({
+    ...one,
+    group: said(`settings.groups.${one.group}`, one.group),
+    meaning: said(`settings.meanings.${one.name}`, one.meaning),
+    default: one.default && said(`settings.defaults.${one.name}`, one.default),
+  }))
+}
 
-type Setting = Awaited<ReturnType<typeof readSettings>>['settings'][number]
+type Setting = Awaited<ReturnType<typeof readSettings>>[number]
 
 export const settingsQuery = queryOptions({
   queryKey: ['settings', 'in-force'],
@@ -81,7 +89,7 @@ export function InForce() {
   const { change, list: address } = useListAddress(search)
   const { data, error, refetch } = useQuery(settingsQuery)
   const words = (search.q ?? '').trim().toLowerCase()
-  const rows = data?.settings.filter(({ name, meaning, value }) =>
+  const rows = data?.filter(({ name, meaning, value }) =>
     `${name} ${meaning} ${value ?? ''}`.toLowerCase().includes(words),
   )
   return (

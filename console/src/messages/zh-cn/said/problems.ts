@@ -1,6 +1,4 @@
-/** Words of refusals of the gateway, in Chinese. */
-import type { problems as english } from '../en/problems.ts'
-import type { Translation } from '../translation.ts'
+/** What refusals of the gateway say, by their code. */
 
 export const problems = {
   access: {
@@ -46,4 +44,4 @@ export const problems = {
   gateway: {
     internal: '网关内部出错。请附上请求 ID 报告。（{detail}）',
   },
-} as const satisfies Translation<typeof english>
+}

@@ -1,0 +1,20 @@
+/**
+ * Sentences that the gateway writes, in Chinese, by their code. English has none: the gateway writes it. A
+ * test holds them beside the codes of the gateway.
+ */
+import { alerts } from './alerts.ts'
+import { errors } from './errors.ts'
+import { problems } from './problems.ts'
+import { attempts, chargeReasons } from './requests.ts'
+import { settings } from './settings.ts'
+import { vendorErrors } from './vendor-errors.ts'
+
+export const said = {
+  alerts,
+  attempts,
+  chargeReasons,
+  errors,
+  problems,
+  settings,
+  vendorErrors,
+}
