@@ -12,9 +12,12 @@ import * as chineseAccount from '../../console/src/messages/zh-cn/account-words.
 import { errorCatalogue, errorGroups } from '../../src/base/error-catalogue.ts'
 import { outcomes } from '../../src/channels/outcomes.ts'
 import { alertKindNames } from '../../src/operations/alerts/alert-kind.ts'
+import { countKinds } from '../../src/operations/alerts/count-rules.ts'
+import { limitCodes } from '../../src/operations/catalogue/missing-limits.ts'
 import { steps } from '../../src/operations/reports/attention.ts'
 import { vendorErrorMeanings } from '../../src/operations/requests/explain-vendor-error.ts'
 import { chargeReasons } from '../../src/operations/requests/explain.ts'
+import { doctorSentences } from '../../src/operations/store/doctor-findings.ts'
 import { settingGroups, settings } from '../../src/settings/list.ts'
 import type { AnySetting } from '../../src/settings/schemas.ts'
 import { inChinese } from '../support/console/chinese.ts'
@@ -75,6 +78,7 @@ const codes: Readonly<Record<keyof typeof chinese.words.said, readonly string[]>
   ],
   attempts: [...Object.keys(outcomes), 'doubtful'],
   chargeReasons: Object.keys(chargeReasons),
+  doctor: [...Object.keys(doctorSentences), ...limitCodes, ...countKinds],
   errors: Object.keys(errorCatalogue).flatMap((code) => [`${code}.meaning`, `${code}.advice`]),
   // Refusals of model routes are in no page.
   problems: [
@@ -155,10 +159,23 @@ describe('the words', () => {
       const known = new Set(codes[room as keyof typeof codes])
       assert.deepEqual([...texts.keys()].toSorted(), [...known].toSorted())
       for (const [code, text] of texts) {
-        if (room === 'alerts') parser.parse(text)
+        if (room === 'alerts' || room === 'doctor') parser.parse(text)
         else inChinese(`${room}.${code}`, { detail: '', param: '' })
       }
     })
+
+  test('of the doctor name no fact that its English sentence does not have', () => {
+    const texts = textsOf(chinese.words.said.doctor)
+    for (const [code, sentence] of Object.entries(doctorSentences)) {
+      const facts = new Set([...distinct(sentence), 'rest'])
+      const named = distinct(texts.get(code) ?? '').map((place) => place.replace(/select$/, ''))
+      assert.deepEqual(
+        named.filter((name) => !facts.has(name)),
+        [],
+        code,
+      )
+    }
+  })
 
   test('are nowhere but in message files', () => {
     const sources = readdirSync(join(consoleFolder, 'src'), { recursive: true, encoding: 'utf8' })

@@ -152,7 +152,7 @@ export async function prepare(
     ...(await revisionNotes(queryable, change)),
     ...demoNotes(demo),
     ...(await findNotes(context, stored, catalogue)),
-    ...(await findMissingLimits(plan.allModels, catalogue, nowMs)),
+    ...(await findMissingLimits(plan.allModels, catalogue, nowMs)).map(({ text }) => text),
   ]
   const kind = diff.length === 0 ? 'unchanged' : 'would_apply'
   return {

@@ -20,12 +20,21 @@ interface Surroundings {
   readonly channels: ReadonlyMap<string, Pick<Channel, 'models' | 'outputLimit'>>
 }
 
-/** Each text says what to set and what happens otherwise, with a small letter first and no full stop. */
+export const limitCodes = ['max_input_tokens', 'max_output_tokens'] as const
+
+export interface MissingLimit {
+  readonly code: (typeof limitCodes)[number]
+  /** The first models without it, and how many more there are. */
+  readonly facts: { readonly names: readonly string[]; readonly rest: number }
+  /** What to set and what happens otherwise, with a small letter first and no full stop. */
+  readonly text: string
+}
+
 export async function findMissingLimits(
   models: readonly LimitedModel[],
   { vendors, channels }: Surroundings,
   nowMs: number,
-): Promise<readonly string[]> {
+): Promise<readonly MissingLimit[]> {
   const someFieldFails = (id: string): boolean =>
     channels.values().some((one) => one.outputLimit !== undefined && one.models.has(id))
   const writing: LimitedModel[] = []
@@ -62,14 +71,18 @@ const namesShownMax = 5
 
 function explain(
   models: readonly LimitedModel[],
-  field: string,
+  field: MissingLimit['code'],
   consequence: string,
-): readonly string[] {
+): readonly MissingLimit[] {
   if (models.length === 0) return []
   const shown = models.slice(0, namesShownMax).map(({ id }) => id)
   const rest = models.length - shown.length
   const names = shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '')
   return [
-    `models without ${field}: ${names}; ${consequence}; set it, or fill it in with turnpike price import`,
+    {
+      code: field,
+      facts: { names: shown, rest },
+      text: `models without ${field}: ${names}; ${consequence}; set it, or fill it in with turnpike price import`,
+    },
   ]
 }

@@ -7,6 +7,7 @@ import { listKeys } from '../../access/key-store.ts'
 import { listAccounts } from '../../ledger/account-store.ts'
 import { listStates, type PublishedState } from '../../channels/cluster/channel-states.ts'
 import { checkOperation } from '../../channels/offer.ts'
+import type { RunCheck } from '../channels/run-check.ts'
 import type { BrokenClass } from '../../channels/outcomes.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
 import { GatewayError } from '../../base/errors.ts'
@@ -20,6 +21,15 @@ import { findMissingLimits } from '../catalogue/missing-limits.ts'
 import { findCountConditions } from '../alerts/count-rules.ts'
 import { readSnapshot } from '../channels/channel-check.ts'
 import type { Answer } from '../answer-forms.ts'
+import {
+  advice,
+  findingForm,
+  listed,
+  ok,
+  problem,
+  type DoctorCode,
+  type Finding,
+} from './doctor-findings.ts'
 import { noInput, operation, timeText, type OperationContext } from '../operation.ts'
 
 const diagnosisForm = z.strictObject({
@@ -28,20 +38,10 @@ const diagnosisForm = z.strictObject({
   settings: z.record(z.string(), z.string()).meta({
     description: 'Settings of the gateway that examined, without secrets.',
   }),
-  findings: z.array(
-    z.strictObject({
-      area: z.enum(['store', 'ledger', 'proxies', 'catalogue', 'vendors', 'access']),
-      status: z.enum(['ok', 'advice', 'problem']),
-      /** The finding and, for advice and problems, the next step. */
-      message: z.string(),
-    }),
-  ),
+  findings: z.array(findingForm),
 })
 
 export type Diagnosis = Answer<typeof diagnosisForm>
-type Finding = Diagnosis['findings'][number]
-
-const namesShownMax = 10
 
 export const diagnose = operation({ input: noInput, answer: diagnosisForm }, async (context) => {
   const settings = settingTexts(context)
@@ -73,17 +73,18 @@ export function diagnoseOutage(
   settings: Diagnosis['settings'],
 ): Diagnosis | undefined {
   if (!(error instanceof GatewayError) || error.code !== 'ledger.unavailable') return undefined
-  return { ok: false, settings, findings: [problem('store', error.message)] }
+  return {
+    ok: false,
+    settings,
+    findings: [problem('store', 'store_unreachable', { reason: error.message })],
+  }
 }
 
 /** Finds a schema that a migration is due for. Nothing else can be checked on it. */
 async function findOutdatedSchema({ database }: OperationContext): Promise<Finding | undefined> {
   const { version, isCurrent } = await readSchemaState(database)
   if (isCurrent) return undefined
-  const message =
-    `The store has schema version ${version} and lacks a change that this program needs. Make a backup with ` +
-    'the version that used it last, then run: turnpike migrate'
-  return problem('store', message)
+  return problem('store', 'store_outdated', { version })
 }
 
 async function examineStore(context: OperationContext): Promise<Finding> {
@@ -92,12 +93,9 @@ async function examineStore(context: OperationContext): Promise<Finding> {
     await tryWriting(context.database)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    return problem(
-      'store',
-      `The store cannot be written, so requests cannot be charged. ${error.message}`,
-    )
+    return problem('store', 'store_unwritable', { reason: error.message })
   }
-  return ok('store', `The store is writable and has schema version ${version}.`)
+  return ok('store', 'store_writable', { version })
 }
 
 /** Running gateways publish which peers forward to them and are not trusted. */
@@ -106,14 +104,9 @@ async function examineProxies({ database, clock }: OperationContext): Promise<re
   const nodes = await listNodes(database)
   return nodes
     .filter((node) => isRunning(node, nowMs) && node.unlistedProxies.length > 0)
-    .map(({ name, unlistedProxies }) => {
-      const peers = listed(unlistedProxies)
-      const message =
-        `Requests to gateway ${name} were forwarded by ${peers}, which trusted_proxies does not list. ` +
-        'All clients of such a proxy count as one address. If it is your proxy, add it to ' +
-        'trusted_proxies and restart the gateway.'
-      return advice('proxies', message)
-    })
+    .map(({ name, unlistedProxies }) =>
+      advice('proxies', 'unlisted_proxy', { gateway: name, ...listed(unlistedProxies) }),
+    )
 }
 
 /** Running gateways publish what answers have shown about channels. */
@@ -124,8 +117,18 @@ async function examineAnswers({ database, clock }: OperationContext): Promise<re
   const states = await listStates(database, ids)
   const found = findCountConditions(states.map(({ line }) => line))
   const refusing = states.flatMap(({ line }) => (line.isUsageRefused === true ? line.channel : []))
-  const texts = [...found.map(({ text }) => text), ...[...new Set(refusing)].map(explainUsage)]
-  return [...texts.map((text) => advice('vendors', text)), ...explainWaits(states)]
+  return [
+    // The sentence of the alert.
+    ...found.map(({ kind, text, facts }): Finding => ({
+      area: 'vendors',
+      status: 'advice',
+      message: text,
+      code: kind,
+      facts,
+    })),
+    ...[...new Set(refusing)].map((channel) => advice('vendors', 'usage_refused', { channel })),
+    ...explainWaits(states),
+  ]
 }
 
 function explainWaits(states: readonly PublishedState[]): readonly Finding[] {
@@ -133,38 +136,18 @@ function explainWaits(states: readonly PublishedState[]): readonly Finding[] {
     .filter(({ line }) => line.waits.some(({ limitMs }) => limitMs !== undefined))
     .map(({ line }) => `${line.channel} ${line.model}`)
   if (learned.length === 0) return []
-  const names = listed([...new Set(learned)])
-  const message = `Limits of silence are learned for ${names}. They are in: turnpike channel show NAME`
-  return [ok('vendors', message)]
-}
-
-function explainUsage(channel: string): string {
-  return (
-    `Channel ${channel} refuses stream_options, by which the gateway asks for the usage of a stream. Its streams ` +
-    'are not asked for a day at a time and may be charged by an estimate. To stop asking, write stream_usage: ' +
-    'never in the catalogue.'
-  )
+  return [ok('vendors', 'learned_waits', listed([...new Set(learned)]))]
 }
 
 /** Audits new rows, as a running gateway does: a full audit of a large store takes hours. */
 async function examineLedger(context: OperationContext): Promise<Finding> {
   const { clean, counts } = await reviewSinceCheckpoints(context)
   const full = (await readLatestResults(context.database)).find(({ scope }) => scope === 'full')
-  const lastFull =
-    full === undefined
-      ? 'No full audit is recorded.'
-      : `The last full audit ${full.result} at ${timeText(full.startedAtMs)}.`
-  return clean
-    ? ok(
-        'ledger',
-        `Ledger audit passed since the last checkpoints: ${counts.accounts} accounts, ` +
-          `${counts.entries} entries. ${lastFull} For a full audit run: turnpike audit`,
-      )
-    : problem(
-        'ledger',
-        `Ledger audit failed: ${counts.differences} differences. Copy the store before you do ` +
-          'anything else. For details run: turnpike audit',
-      )
+  if (!clean) return problem('ledger', 'audit_failed', { differences: counts.differences })
+  const { accounts, entries } = counts
+  if (full === undefined) return ok('ledger', 'audit_passed_alone', { accounts, entries })
+  const { result, startedAtMs } = full
+  return ok('ledger', 'audit_passed', { accounts, entries, result, at: timeText(startedAtMs) })
 }
 
 async function examineCatalogue(
@@ -173,42 +156,41 @@ async function examineCatalogue(
 ): Promise<readonly Finding[]> {
   const { vendors, models, channels, channelsByModel, outOfService } = snapshot
   if (vendors.size === 0) {
-    return [
-      problem(
-        'catalogue',
-        'The catalogue is empty. Write a file and run: turnpike apply -f catalog.yaml',
-      ),
-    ]
+    return [problem('catalogue', 'catalogue_empty')]
   }
-  const findings: Finding[] = outOfService.map((one) =>
-    problem('catalogue', `The ${one.kind} ${one.name} is not served: ${one.reason}.`),
+  const findings: Finding[] = outOfService.map(({ kind, name, reason }) =>
+    problem('catalogue', 'out_of_service', { kind, name, reason }),
   )
   for (const model of models.values()) {
     const serving = channelsByModel.get(model.id) ?? []
     const enabled = serving.filter((channel) => channel.override === 'enabled')
     if (serving.length === 0) {
-      findings.push(problem('catalogue', explainUnserved(model.id, outOfService)))
+      findings.push(explainUnserved(model.id, outOfService))
     } else if (enabled.length === 0) {
-      const message = `Every channel of model ${model.id} is disabled. Run: turnpike channel on NAME`
-      findings.push(problem('catalogue', message))
+      findings.push(problem('catalogue', 'model_disabled', { model: model.id }))
     } else if (enabled.length === 1) {
-      const message = `Model ${model.id} has one enabled channel and no reserve. Add a second channel, so that it can take over.`
-      findings.push(advice('catalogue', message))
+      findings.push(advice('catalogue', 'model_without_reserve', { model: model.id }))
     }
   }
-  for (const text of await findMissingLimits([...models.values()], snapshot, clock.now()))
-    findings.push(advice('catalogue', `${text.charAt(0).toUpperCase()}${text.slice(1)}.`))
-  const counts = `${vendors.size} vendors, ${models.size} models, ${channels.size} channels`
-  return [ok('catalogue', `Ready to serve: ${counts}.`), ...findings]
+  for (const { text, ...missing } of await findMissingLimits(
+    [...models.values()],
+    snapshot,
+    clock.now(),
+  )) {
+    const message = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+    findings.push({ area: 'catalogue', status: 'advice', message, ...missing })
+  }
+  const counts = { vendors: vendors.size, models: models.size, channels: channels.size }
+  return [ok('catalogue', 'catalogue_ready', counts), ...findings]
 }
 
-function explainUnserved(model: string, outOfService: LoadedSnapshot['outOfService']): string {
+function explainUnserved(model: string, outOfService: LoadedSnapshot['outOfService']): Finding {
   const names = outOfService
     .filter((one) => one.kind === 'channel' && one.models.includes(model))
     .map(({ name }) => name)
   return names.length === 0
-    ? `Model ${model} has no channel. Add one to the catalogue and apply it.`
-    : `Every channel of model ${model} is out of service (${names.join(', ')}). See the findings about them.`
+    ? problem('catalogue', 'model_without_channel', { model })
+    : problem('catalogue', 'model_out_of_service', { model, names })
 }
 
 /** Sends a free listing call to each channel. Any answer but a refused credential shows that it works. */
@@ -221,40 +203,35 @@ async function examineVendors(
     [...snapshot.channels.values()].map(async (channel): Promise<Finding> => {
       const vendor = snapshot.vendors.get(channel.vendor)
       const [model] = channel.models.keys()
-      if (vendor === undefined || model === undefined) {
-        return advice('vendors', `Channel ${channel.name} serves no model, so it was not checked.`)
-      }
+      const { name, url } = channel
+      if (vendor === undefined || model === undefined)
+        return advice('vendors', 'channel_without_model', { channel: name })
       const operation = checkOperation(vendor, model, { models: snapshot.models, nowMs })
       const check = { vendor, channel, model, operation, by: 'models' } as const
-      const { outcome, durationMs, status, failure } = await runCheck(check)
-      const unreached = failure && unreachedTexts[failure]
-      if (unreached !== undefined)
-        return problem('vendors', `Channel ${channel.name}: ${unreached}`)
-      if (outcome === 'config') {
-        const message = `Channel ${channel.name}: the vendor refuses the credential (${status}). Put a valid one in the catalogue and apply it.`
-        return problem('vendors', message)
-      }
-      if (outcome === 'no_credit') {
-        const message = `Channel ${channel.name}: the credit or spend limit at the vendor is used up (${status}). Raise it with the vendor.`
-        return problem('vendors', message)
-      }
-      if (status === undefined) {
-        const message = `Channel ${channel.name}: no answer from ${channel.url}. Check the address and the network.`
-        return problem('vendors', message)
-      }
-      const took = `${Math.round(durationMs)} ms`
-      return outcome === 'ok' || outcome === 'client'
-        ? ok('vendors', `Channel ${channel.name} answers in ${took}.`)
-        : advice('vendors', `Channel ${channel.name} answers in ${took} with status ${status}.`)
+      return judge({ name, url }, await runCheck(check))
     }),
   )
 }
 
-const unreachedTexts: { readonly [Class in BrokenClass]?: string } = {
-  shortage: 'not checked, because this machine is short of open files, ports or memory.',
-  address:
-    'its name leads to an address that is not public, or in plain text to one that is. If that address is on your own network, add allow_private: true.',
-  tls: 'its certificate cannot be trusted. Check the address, the proxy and the clock.',
+const unreachedCodes: { readonly [Class in BrokenClass]?: DoctorCode } = {
+  shortage: 'channel_shortage',
+  address: 'channel_address',
+  tls: 'channel_tls',
+}
+
+function judge(
+  { name: channel, url }: { readonly name: string; readonly url: string },
+  { outcome, durationMs, status, failure }: Awaited<ReturnType<RunCheck>>,
+): Finding {
+  const unreached = failure && unreachedCodes[failure]
+  if (unreached !== undefined) return problem('vendors', unreached, { channel })
+  if (status === undefined) return problem('vendors', 'channel_silent', { channel, url })
+  if (outcome === 'config') return problem('vendors', 'channel_credential', { channel, status })
+  if (outcome === 'no_credit') return problem('vendors', 'channel_credit', { channel, status })
+  const ms = Math.round(durationMs)
+  return outcome === 'ok' || outcome === 'client'
+    ? ok('vendors', 'channel_answers', { channel, ms })
+    : advice('vendors', 'channel_status', { channel, ms, status })
 }
 
 async function examineAccess(context: OperationContext): Promise<readonly Finding[]> {
@@ -262,8 +239,7 @@ async function examineAccess(context: OperationContext): Promise<readonly Findin
   const accounts = await listAccounts(database)
   const active = accounts.filter((account) => account.status === 'active')
   if (active.length === 0) {
-    const message = 'There is no active account. Run: turnpike account create NAME --balance 10'
-    return [advice('access', message)]
+    return [advice('access', 'no_account')]
   }
   const isValid = (key: { revokedAtMs: number | undefined; expiresAtMs: number | undefined }) =>
     key.revokedAtMs === undefined && (key.expiresAtMs ?? Infinity) > clock.now()
@@ -273,14 +249,13 @@ async function examineAccess(context: OperationContext): Promise<readonly Findin
     if (!keys.some(isValid)) withoutKey.push(account.name)
   }
   const admins = await listKeys(database, { kind: 'admin', accountId: undefined })
-  const findings = [ok('access', `${active.length} of ${accounts.length} accounts are active.`)]
+  const counts = { active: active.length, accounts: accounts.length }
+  const findings = [ok('access', 'active_accounts', counts)]
   if (withoutKey.length > 0) {
-    const message = `Accounts without a valid key: ${withoutKey.join(', ')}. Run: turnpike key create ACCOUNT`
-    findings.push(advice('access', message))
+    findings.push(advice('access', 'accounts_without_key', { names: withoutKey }))
   }
   if (!admins.some(isValid)) {
-    const message = 'There is no valid admin token. Run: turnpike admin-token create'
-    findings.push(advice('access', message))
+    findings.push(advice('access', 'no_admin_token'))
   }
   return findings
 }
@@ -297,24 +272,5 @@ async function examineDemo(
     ...keys.map(({ kind, id }) => `turnpike ${kind === 'reader' ? 'token' : 'key'} revoke ${id}`),
     ...accounts.map(({ name }) => `turnpike account suspend ${name}`),
   ]
-  const message = `Keys that the first start made for the demo are still valid. Run: ${commands.join('; ')}`
-  return [advice('access', message)]
-}
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, namesShownMax).join(', ')
-  const rest = names.length - namesShownMax
-  return rest > 0 ? `${shown} and ${rest} more` : shown
-}
-
-function ok(area: Finding['area'], message: string): Finding {
-  return { area, status: 'ok', message }
-}
-
-function advice(area: Finding['area'], message: string): Finding {
-  return { area, status: 'advice', message }
-}
-
-function problem(area: Finding['area'], message: string): Finding {
-  return { area, status: 'problem', message }
+  return [advice('access', 'demo_keys', { commands: commands.join('; ') })]
 }

@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { Stethoscope } from 'lucide-react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { t } from '../../messages/t.ts'
+import { said, t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Card } from '../../ui/card.tsx'
 import { defineList } from '../../ui/list/define.ts'
@@ -46,9 +46,15 @@ export function Settings() {
   )
 }
 
-const runDoctor = () => bodyOf(api.POST('/admin/v1/doctor'))
+async function runDoctor() {
+  const { findings } = await bodyOf(api.POST('/admin/v1/doctor'))
+  return findings.map(({ code, message, facts, ...finding }) => ({
+    ...finding,
+    message: said(`doctor.${code}`, message, facts),
+  }))
+}
 
-type Finding = Awaited<ReturnType<typeof runDoctor>>['findings'][number]
+type Finding = Awaited<ReturnType<typeof runDoctor>>[number]
 
 const tones = { ok: 'good', advice: 'warn', problem: 'bad' } as const
 
@@ -58,7 +64,12 @@ const findingList = defineList<Finding>({
   rowKey: ({ area, message }) => `${area} ${message}`,
   rowTone: ({ status }) => (status === 'problem' ? 'bad' : undefined),
   columns: [
-    { id: 'area', name: t('settings.area'), value: ({ area }) => area, cell: ({ area }) => area },
+    {
+      id: 'area',
+      name: t('settings.area'),
+      value: ({ area }) => area,
+      cell: ({ area }) => t(`settings.areas.${area}`),
+    },
     {
       id: 'result',
       name: t('settings.result'),
@@ -84,7 +95,7 @@ function Doctor() {
     ),
   }
   if (running.data !== undefined && !running.isPending)
-    return <List of={findingList} list={{ rows: running.data.findings }} {...head} />
+    return <List of={findingList} list={{ rows: running.data }} {...head} />
   return (
     <Card {...head}>
       {running.isPending && <Loading />}

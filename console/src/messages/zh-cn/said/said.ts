@@ -3,6 +3,7 @@
  * test holds them beside the codes of the gateway.
  */
 import { alerts } from './alerts.ts'
+import { doctor } from './doctor.ts'
 import { errors } from './errors.ts'
 import { problems } from './problems.ts'
 import { attempts, chargeReasons } from './requests.ts'
@@ -13,6 +14,7 @@ export const said = {
   alerts,
   attempts,
   chargeReasons,
+  doctor,
   errors,
   problems,
   settings,
