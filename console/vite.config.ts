@@ -73,7 +73,11 @@ function languageOf(id: string): string | undefined {
 export default defineConfig({
   plugins: [react()],
   base: '/console/',
-  server: { proxy: { '/admin': admin, '/v1': gateway, '/account/operator.json': gateway } },
+  server: {
+    proxy: { '/admin': admin, '/v1': gateway, '/account/operator.json': gateway },
+    // The account page has lines of docs/clients.
+    fs: { allow: ['..'] },
+  },
   experimental: {
     // Scripts load each other by relative addresses, so that both listeners can serve the same files.
     renderBuiltUrl(path, { hostId, hostType }) {

@@ -8,12 +8,11 @@ import { SelectField } from '../ui/field.tsx'
 import { Stack } from '../ui/layout.tsx'
 import { Empty } from '../ui/states.tsx'
 import { goTo, useAddress, ViewLink } from './address.tsx'
-import { allClients } from './agent-snippets.ts'
 import type { ModelPrice } from './answers.ts'
 import { priceIn } from './prices.tsx'
 import { pricesQuery } from './read.ts'
 import { Shown } from './shown.tsx'
-import { baseAddress } from './snippets.ts'
+import { baseAddress, clients } from './snippets.ts'
 
 export function Setup() {
   return (
@@ -61,7 +60,7 @@ function BaseAddresses({ prices }: { prices: readonly ModelPrice[] }) {
 function ClientSetup({ prices }: { prices: readonly ModelPrice[] }) {
   const address = useAddress()
   const [chosenModel, setModel] = useState('')
-  const offered = allClients.filter(({ format }) => modelsFor(format, prices).length > 0)
+  const offered = clients.filter(({ format }) => modelsFor(format, prices).length > 0)
   const client = offered.find(({ id }) => id === address.client) ?? offered[0]
   if (client === undefined) return <Empty title={t('account.noTextModel')} />
   const models = modelsFor(client.format, prices)
