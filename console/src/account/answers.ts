@@ -188,7 +188,6 @@ const entryForm = record({
   reference: text,
   exchange: nullable(exchangeForm),
 })
-export type Entry = ValueOf<typeof entryForm>
 export const statementForm = record({ entries: list(entryForm) })
 
 export const statementFiguresForm = record({

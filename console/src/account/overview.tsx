@@ -10,13 +10,12 @@ import { Columns, Stack } from '../ui/layout.tsx'
 import { dayPresets, listDays, periodOf, type Period, type RangeChange } from '../ui/range.ts'
 import { RangePicker, rangeText } from '../ui/range.tsx'
 import { BarList } from '../ui/small-charts.tsx'
-import { Empty } from '../ui/states.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
 import { Usd, useNow } from '../ui/values.tsx'
 import { goTo, useAddress, ViewLink, type Address } from './address.tsx'
 import type { Account, DayLine } from './answers.ts'
 import { BudgetLine } from './budget-line.tsx'
 import { daysQuery } from './read.ts'
-import { Shown } from './shown.tsx'
 
 export function Overview({ account }: { account: Account }) {
   return (

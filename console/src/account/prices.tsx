@@ -9,11 +9,10 @@ import { formatInteger, formatUsdExact } from '../ui/format.ts'
 import type { ListColumn } from '../ui/list/define.ts'
 import { Filters } from '../ui/list/filters.tsx'
 import { List } from '../ui/list/list.tsx'
-import { Empty } from '../ui/states.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
 import { Missing } from '../ui/values.tsx'
 import type { ModelPrice } from './answers.ts'
 import { pricesQuery } from './read.ts'
-import { Shown } from './shown.tsx'
 
 interface PricesProps {
   readonly multiplier: string

@@ -2,9 +2,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { BillTable } from '../figures/bill.tsx'
+import { outcomeTones } from '../figures/outcomes.ts'
 import { t } from '../messages/t.ts'
 import { Button } from '../ui/button.tsx'
-import { Badge, Card, Facts, Notice, type Tone } from '../ui/card.tsx'
+import { Badge, Card, Facts, Notice } from '../ui/card.tsx'
 import { CopyIcon } from '../ui/copy.tsx'
 import { TextField } from '../ui/field.tsx'
 import { formatUsdExact } from '../ui/format.ts'
@@ -15,27 +16,18 @@ import { List } from '../ui/list/list.tsx'
 import { SheetHead } from '../ui/list/sheet.tsx'
 import { dayPresets, hasRange, periodOf } from '../ui/range.ts'
 import { RangePicker } from '../ui/range.tsx'
-import { Empty } from '../ui/states.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
 import { Count, Duration, Missing, Time, Usd, useNow } from '../ui/values.tsx'
 import { shortVendorError, VendorErrorNotice } from '../ui/vendor-error.tsx'
 import { addressText, goTo, useAddress, ViewLink, type Address } from './address.tsx'
 import type { RequestInFull, RequestLine } from './answers.ts'
 import { keysQuery, pricesQuery, requestQuery, requestsQuery } from './read.ts'
-import { Shown } from './shown.tsx'
+import { listOf } from '../ui/list/pages.ts'
 
-const outcomes = {
-  completed: 'good',
-  client_left: 'warn',
-  upstream_cut: 'bad',
-  gateway_cut: 'bad',
-  refused: 'warn',
-  failed: 'bad',
-  not_admitted: 'warn',
-} as const satisfies Readonly<Record<string, Tone>>
-type Outcome = keyof typeof outcomes
+type Outcome = keyof typeof outcomeTones
 
 function isOutcome(word: string): word is Outcome {
-  return word in outcomes
+  return word in outcomeTones
 }
 
 const noModel = <Missing why={t('account.noModel')} />
@@ -106,7 +98,7 @@ function KeyName({ id }: { id: string }) {
 
 function OutcomeBadge({ of: word }: { of: string }) {
   return isOutcome(word) ? (
-    <Badge tone={outcomes[word]}>{t(`account.outcomes.${word}`)}</Badge>
+    <Badge tone={outcomeTones[word]}>{t(`account.outcomes.${word}`)}</Badge>
   ) : (
     <Badge>{word}</Badge>
   )
@@ -162,7 +154,7 @@ export function Requests() {
   const nowMs = useNow(minuteMs)
   const period = hasRange(address) ? periodOf(address, { unit: 'day', nowMs, usual: '30d' }) : {}
   const query = useInfiniteQuery(requestsQuery({ key, model, outcome, sort, ...period }))
-  const rows = query.data?.pages.flatMap(({ items }) => items)
+  const list = listOf(query, ({ items }) => items)
   const names = useKeyNames()
   const named = columns.map((column) =>
     column.id === 'key'
@@ -177,16 +169,7 @@ export function Requests() {
         title={t('account.tabs.requests')}
         hint={t(sort === 'cost' ? 'account.dearestFirst' : 'account.newestFirst')}
         isFiltered={hasRange(address) || [key, model, outcome].some((each) => each !== undefined)}
-        list={{
-          rows,
-          error: query.error,
-          retry: () => void query.refetch(),
-          more: {
-            hasMore: query.hasNextPage,
-            isBusy: query.isFetchingNextPage,
-            onMore: () => void query.fetchNextPage(),
-          },
-        }}
+        list={list}
         sort={sort === 'cost' ? { by: 'cost', order: 'desc' } : undefined}
         // The other order of costs is no question that anyone has: a second click leads back.
         onSort={({ order }) => goTo({ ...address, sort: order === 'desc' ? 'cost' : undefined })}
@@ -231,7 +214,7 @@ function RequestFilters() {
           name: 'outcome',
           label: t('account.outcome'),
           any: t('account.allOutcomes'),
-          options: Object.keys(outcomes)
+          options: Object.keys(outcomeTones)
             .filter(isOutcome)
             .map((word) => [word, t(`account.outcomes.${word}`)] as const),
         },

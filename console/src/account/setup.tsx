@@ -6,12 +6,11 @@ import { Card, Notice } from '../ui/card.tsx'
 import { CopyButton, Snippet } from '../ui/copy.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { Stack } from '../ui/layout.tsx'
-import { Empty } from '../ui/states.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
 import { goTo, useAddress, ViewLink } from './address.tsx'
 import type { ModelPrice } from './answers.ts'
 import { priceIn } from './prices.tsx'
 import { pricesQuery } from './read.ts'
-import { Shown } from './shown.tsx'
 import { baseAddress, clients } from './snippets.ts'
 
 export function Setup() {

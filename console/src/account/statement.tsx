@@ -2,75 +2,27 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { StatementFigures } from '../figures/statement.tsx'
+import { StatementFigures, statementList } from '../figures/statement.tsx'
 import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button } from '../ui/button.tsx'
-import { Badge, Notice, type Tone } from '../ui/card.tsx'
-import { defineList } from '../ui/list/define.ts'
+import { Notice } from '../ui/card.tsx'
 import { List } from '../ui/list/list.tsx'
 import { dayPresets, periodOf, type Period } from '../ui/range.ts'
 import { RangePicker } from '../ui/range.tsx'
-import { describeFailure, Empty } from '../ui/states.tsx'
-import { Time, Usd, useNow } from '../ui/values.tsx'
+import { describeFailure, Shown } from '../ui/states.tsx'
+import { useNow } from '../ui/values.tsx'
 import { goTo, useAddress, ViewLink } from './address.tsx'
-import type { Account, Entry } from './answers.ts'
+import type { Account } from './answers.ts'
 import { ask, statementQuery } from './read.ts'
-import { Shown } from './shown.tsx'
 
-const tones = {
-  charge: 'neutral',
-  credit: 'good',
-  adjustment: 'warn',
-  refund: 'accent',
-} as const satisfies Readonly<Record<string, Tone>>
-
-function isKind(word: string): word is keyof typeof tones {
-  return word in tones
-}
-
-const entryList = defineList<Entry>({
+const entryList = statementList({
   name: 'account-page-statement',
   caption: t('account.tabs.statement'),
-  rowKey: ({ sequence }) => String(sequence),
-  columns: [
-    { id: 'time', name: t('account.time'), place: 'note', cell: ({ at }) => <Time at={at} /> },
-    {
-      id: 'kind',
-      name: t('account.kind'),
-      place: 'state',
-      cell: ({ kind }) =>
-        isKind(kind) ? <Badge tone={tones[kind]}>{t(`figures.entries.${kind}`)}</Badge> : kind,
-    },
-    { id: 'what', name: t('account.what'), place: 'name', cell: (entry) => <What of={entry} /> },
-    {
-      id: 'amount',
-      name: t('figures.amount'),
-      isNumber: true,
-      place: 'amount',
-      cell: ({ amount }) => <Usd value={amount} signed places={6} />,
-    },
-    {
-      id: 'balance',
-      name: t('account.balance'),
-      isNumber: true,
-      cell: ({ balance }) => <Usd value={balance} places={2} />,
-    },
-  ],
-  empty: <Empty title={t('account.nothingBooked')}>{t('account.chooseDays')}</Empty>,
+  requestLink: (request, text = request) => (
+    <ViewLink to={{ view: 'requests', request }}>{text}</ViewLink>
+  ),
 })
-
-function What({ of: { request, reference, exchange } }: { of: Entry }) {
-  if (request === null) return reference
-  return (
-    <>
-      <ViewLink to={{ view: 'requests', request }}>
-        {exchange === null ? request : `${exchange.model} · ${exchange.key}`}
-      </ViewLink>
-      {exchange !== null && <div className="soft small">{exchange.calculation}</div>}
-    </>
-  )
-}
 
 const minuteMs = 60_000
 

@@ -1,5 +1,6 @@
 /** Lists of the API, which come page by page. */
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { listOf } from '../ui/list/pages.ts'
 
 interface ListPage<Item> {
   readonly items: readonly Item[]
@@ -17,33 +18,15 @@ export function useList<Item>(
   read: ReadPage<Item>,
   renewMs?: (rows: readonly Item[]) => number | undefined,
 ) {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    {
-      queryKey: key,
-      initialPageParam: '',
-      queryFn: ({ pageParam }) => read(pageParam === '' ? {} : { cursor: pageParam }),
-      getNextPageParam: ({ next_cursor: next }) => next,
-      refetchInterval: ({ state }) => renewMs?.(rowsOf(state.data?.pages ?? [])) ?? false,
-    },
-  )
-  const rows = data === undefined ? undefined : rowsOf(data.pages)
-  return {
-    /** Undefined until the first page is here. */
-    rows,
-    error,
-    retry: () => void refetch(),
-    /** For `More` below the table. */
-    more: {
-      count: rows?.length ?? 0,
-      hasMore: hasNextPage,
-      isBusy: isFetchingNextPage,
-      onMore: () => void fetchNextPage(),
-    },
-  }
-}
-
-function rowsOf<Item>(pages: readonly ListPage<Item>[]): readonly Item[] {
-  return pages.flatMap(({ items }) => items)
+  const query = useInfiniteQuery({
+    queryKey: key,
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => read(pageParam === '' ? {} : { cursor: pageParam }),
+    getNextPageParam: ({ next_cursor: next }) => next,
+    refetchInterval: ({ state }) =>
+      renewMs?.((state.data?.pages ?? []).flatMap(({ items }) => items)) ?? false,
+  })
+  return listOf(query, ({ items }) => items)
 }
 
 /** Reads a whole list, at most `countMax` of its rows. */

@@ -37,6 +37,24 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   )
 }
 
+interface ShownProps<Data> {
+  readonly query: {
+    readonly data: Data | undefined
+    readonly error: unknown
+    readonly refetch: () => unknown
+  }
+  readonly rows?: number
+  readonly children: (data: Data) => ReactNode
+}
+
+/** Shows an answer once it is here. */
+export function Shown<Data>({ query, rows = 6, children }: ShownProps<Data>) {
+  const { data, error, refetch } = query
+  if (data !== undefined) return children(data)
+  if (error === null) return <Loading rows={rows} />
+  return <Failure error={error} onRetry={() => void refetch()} />
+}
+
 /** The sentence to show for anything that was thrown. */
 export function describeFailure(error: unknown): {
   title: string

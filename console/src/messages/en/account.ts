@@ -20,7 +20,6 @@ export const account = {
   brokenOff: 'The gateway broke off the statement. Try again.',
   byModelHint: '{period} (UTC), by model. Click a day for its requests, the dearest first.',
   bytesRead: '{size} MB read…',
-  chooseDays: 'Choose other days.',
   client: 'Client',
   codexHint: 'Codex uses only the Responses API, so the model’s vendor must offer it.',
   cost: 'Cost',
@@ -71,7 +70,6 @@ export const account = {
     'Your operator creates and revokes keys. The secret of a key is shown once, when it is made.',
   keysOf: 'Keys of the account',
   keysToo: 'Keys may have limits too: <link>see your keys</link>.',
-  kind: 'Kind',
   lastLines:
     'The last lines, the newest first. The file has all of them, each with its calculation.',
   left: '{period}: <left></left> of <limit></limit> left',
@@ -100,7 +98,6 @@ export const account = {
   notFree:
     'It is charged: requests that you left before the first byte, or whose answer was empty, are free only while their likely costs within 24 hours stay within 0.50 USD, or 2 % of your charges if that is more.',
   notOffered: 'Not offered',
-  nothingBooked: 'Nothing was booked in this period.',
   nothingSaved: 'Nothing was saved.',
   open: 'Open',
   operation: 'Operation',
@@ -174,7 +171,6 @@ export const account = {
   vendor: 'Vendor',
   vendorId: 'The vendor’s id',
   views: 'Views',
-  what: 'What',
   window: 'counted over {minutes} minutes',
   wrongToken: 'This token is not valid: it is mistyped, revoked or expired. Ask for a new one.',
   youPay: 'You pay {factor} × the list prices; the table has that included.',

@@ -2,9 +2,11 @@
 export const figures = {
   amount: 'Amount',
   atMost: 'At most the hold',
+  balance: 'Balance',
   beginning: 'at the beginning',
   bill: 'Cost of the request',
   charged: 'Charged',
+  chooseDays: 'Choose other days.',
   class: 'Class',
   classes: {
     input: 'Input',
@@ -30,10 +32,12 @@ export const figures = {
   entries: { charge: 'charge', credit: 'credit', adjustment: 'adjustment', refund: 'refund' },
   factor: 'Factor on tokens: {kind} {name}',
   fee: 'Fee of a request',
+  kind: 'Kind',
   listSum: 'Sum at list prices',
   longContext: '{model} · prices for a long context',
   multiplier: 'Price multiplier of the account',
   noCorrections: 'no corrections',
+  nothingBooked: 'Nothing was booked in this period.',
   opening: 'Opening balance',
   paid: 'Paid',
   perToken: '{price} for one token',
@@ -43,4 +47,6 @@ export const figures = {
   refunds: 'Refunds booked',
   refundsNote: 'on the day of the refund',
   requests: '{count, plural, one {# request} other {# requests}}',
+  time: 'Time',
+  what: 'What',
 } as const

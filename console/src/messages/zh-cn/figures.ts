@@ -5,9 +5,11 @@ import type { Translation } from '../translation.ts'
 export const figures = {
   amount: '金额',
   atMost: '以预扣金额为上限',
+  balance: '余额',
   beginning: '开户时',
   bill: '请求的费用',
   charged: '扣费',
+  chooseDays: '请选择其他日期。',
   class: '类别',
   classes: {
     input: '输入',
@@ -33,10 +35,12 @@ export const figures = {
   entries: { charge: '扣费', credit: '充值', adjustment: '调整', refund: '退款' },
   factor: 'Token 系数：{kind} {name}',
   fee: '单次请求费',
+  kind: '类型',
   listSum: '按目录价格合计',
   longContext: '{model} · 长上下文价格',
   multiplier: '账户的价格倍率',
   noCorrections: '无调整',
+  nothingBooked: '此期间没有入账。',
   opening: '期初余额',
   paid: '实付',
   perToken: '每个 Token {price}',
@@ -46,4 +50,6 @@ export const figures = {
   refunds: '已入账退款',
   refundsNote: '按退款当日',
   requests: '{count, plural, other {# 个请求}}',
+  time: '时间',
+  what: '内容',
 } as const satisfies Translation<typeof english>

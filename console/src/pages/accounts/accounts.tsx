@@ -1,5 +1,5 @@
 /** All accounts with their balance and spend: to find one, to see which need money, to make a new one. */
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useList } from '../../api/list.ts'
@@ -18,6 +18,7 @@ import { Usd } from '../../ui/values.tsx'
 import { NewAccount } from './account-form.tsx'
 import { csvAddress, readAccounts, type Account } from './queries.ts'
 import { StatusBadge, standingOf } from './standing.tsx'
+import { AccountLink } from '../links.tsx'
 
 const accountList = defineList<Account, 'q' | 'status'>({
   name: 'accounts',
@@ -55,9 +56,7 @@ const accountList = defineList<Account, 'q' | 'status'>({
       place: 'name',
       cell: ({ id, name, external_id: externalId }) => (
         <>
-          <Link to="/accounts/$account" params={{ account: id }}>
-            {name}
-          </Link>
+          <AccountLink id={id}>{name}</AccountLink>
           {externalId !== null && <div className="soft small">{externalId}</div>}
         </>
       ),

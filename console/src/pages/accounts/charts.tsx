@@ -10,7 +10,7 @@ import { MoneyEquation } from '../../ui/money-equation.tsx'
 import { noMoney } from '../../ui/money-terms.ts'
 import { listDays, type Period, type RangeChange } from '../../ui/range.ts'
 import { BarList } from '../../ui/small-charts.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
 import { Usd } from '../../ui/values.tsx'
 import { reportQuery, type ReportRow } from './queries.ts'
 
@@ -53,9 +53,7 @@ interface ReadProps extends ChartsProps {
 }
 
 function Read({ account, period, by, children }: ReadProps) {
-  const { data, error, refetch } = useQuery(reportQuery(account, { by, ...period }))
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
-  return data === undefined ? <Loading /> : children(data)
+  return <Shown query={useQuery(reportQuery(account, { by, ...period }))}>{children}</Shown>
 }
 
 function DayChart(props: ChartsProps & { readonly rows: readonly ReportRow[] }) {

@@ -12,7 +12,7 @@ import { CheckField, SelectField } from '../../ui/field.tsx'
 import { dayField, linesField, linesOf, textField, usdField } from '../../ui/form-fields.tsx'
 import { DraftForm, NewForm, type FormParts } from '../../ui/form.tsx'
 import { Group, Pair, Scroll, Stack } from '../../ui/layout.tsx'
-import { Failure, Loading } from '../../ui/states.tsx'
+import { Loading, Shown } from '../../ui/states.tsx'
 import { keyQuery, listenQuery, vendorsQuery, type Account } from './queries.ts'
 
 const count = { initial: '0', input: { inputMode: 'numeric' } } as const
@@ -137,29 +137,30 @@ export function EditKey({ id, name, ...props }: EditKeyProps) {
 
 function EditKeyForm({ id }: { id: string }) {
   const client = useQueryClient()
-  const { data, error, refetch } = useQuery(keyQuery(id))
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={6} />
   return (
-    <DraftForm
-      fields={keyFields}
-      read={data}
-      valuesOf={({ key }) => ({ ...key, expires: key.expires_at })}
-      readAgain={() => client.fetchQuery({ ...keyQuery(id), staleTime: 0 })}
-      action={t('accounts.save')}
-      send={({ changes, read }) =>
-        bodyOf(
-          api.PATCH('/admin/v1/keys/{id}', {
-            params: { path: { id }, header: { 'If-Match': read.tag } },
-            body: changes,
-          }),
-        )
-      }
-      toast={() => t('accounts.keyChanged')}
-      refresh={[['keys']]}
-    >
-      {keyInputs}
-    </DraftForm>
+    <Shown query={useQuery(keyQuery(id))}>
+      {(data) => (
+        <DraftForm
+          fields={keyFields}
+          read={data}
+          valuesOf={({ key }) => ({ ...key, expires: key.expires_at })}
+          readAgain={() => client.fetchQuery({ ...keyQuery(id), staleTime: 0 })}
+          action={t('accounts.save')}
+          send={({ changes, read }) =>
+            bodyOf(
+              api.PATCH('/admin/v1/keys/{id}', {
+                params: { path: { id }, header: { 'If-Match': read.tag } },
+                body: changes,
+              }),
+            )
+          }
+          toast={() => t('accounts.keyChanged')}
+          refresh={[['keys']]}
+        >
+          {keyInputs}
+        </DraftForm>
+      )}
+    </Shown>
   )
 }
 

@@ -135,8 +135,6 @@ function readStatement(account: string, period: Period) {
   return bodyOf(api.GET('/admin/v1/accounts/{account}/statement', { params }))
 }
 
-export type Entry = Awaited<ReturnType<typeof readStatement>>['entries'][number]
-
 /**
  * The lines of a period, its end first; each further page ends where the one before begins. Live events do
  * not renew them: they are read anew when they are opened.

@@ -2,71 +2,26 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Download } from 'lucide-react'
-import { StatementFigures } from '../../figures/statement.tsx'
+import { StatementFigures, statementList } from '../../figures/statement.tsx'
 import { t } from '../../messages/t.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { Badge, Notice, type Tone } from '../../ui/card.tsx'
-import { defineList } from '../../ui/list/define.ts'
+import { Notice } from '../../ui/card.tsx'
 import { List } from '../../ui/list/list.tsx'
 import type { Period } from '../../ui/range.ts'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
-import { Time, Usd } from '../../ui/values.tsx'
-import { statementFiguresQuery, statementQuery, type Account, type Entry } from './queries.ts'
+import { Shown } from '../../ui/states.tsx'
+import { Time } from '../../ui/values.tsx'
+import { statementFiguresQuery, statementQuery, type Account } from './queries.ts'
+import { listOf } from '../../ui/list/pages.ts'
 
-const tones: Readonly<Record<Entry['kind'], Tone>> = {
-  charge: 'neutral',
-  credit: 'good',
-  adjustment: 'warn',
-  refund: 'accent',
-}
-
-const statementList = defineList<Entry>({
+const lineList = statementList({
   name: 'statement',
   caption: t('accounts.statement'),
-  rowKey: ({ sequence }) => String(sequence),
-  columns: [
-    { id: 'time', name: t('accounts.time'), place: 'note', cell: ({ at }) => <Time at={at} /> },
-    {
-      id: 'kind',
-      name: t('accounts.kind'),
-      place: 'state',
-      cell: ({ kind }) => <Badge tone={tones[kind]}>{t(`figures.entries.${kind}`)}</Badge>,
-    },
-    { id: 'what', name: t('accounts.what'), place: 'name', cell: (entry) => <What of={entry} /> },
-    {
-      id: 'amount',
-      name: t('accounts.amount'),
-      isNumber: true,
-      place: 'amount',
-      cell: ({ amount }) => <Usd value={amount} signed places={6} />,
-    },
-    {
-      id: 'balance',
-      name: t('accounts.balance'),
-      isNumber: true,
-      cell: ({ balance }) => <Usd value={balance} places={2} />,
-    },
-  ],
-  empty: <Empty title={t('accounts.nothingBookedTitle')}>{t('accounts.nothingBooked')}</Empty>,
+  requestLink: (request, text = t('accounts.requestId', { id: request })) => (
+    <Link to="/requests/$request" params={{ request }}>
+      {text}
+    </Link>
+  ),
 })
-
-function What({ of: { request, reference, note, exchange } }: { of: Entry }) {
-  return (
-    <>
-      {request === null ? (
-        reference
-      ) : (
-        <Link to="/requests/$request" params={{ request }}>
-          {exchange === null
-            ? t('accounts.requestId', { id: request })
-            : `${exchange.model} · ${exchange.key}`}
-        </Link>
-      )}
-      {exchange !== null && <div className="soft small">{exchange.calculation}</div>}
-      {note !== null && <div className="soft small">{note}</div>}
-    </>
-  )
-}
 
 interface StatementProps {
   readonly account: Account
@@ -83,22 +38,17 @@ export function StatementTab(props: StatementProps) {
     ...statementQuery(account.id, period),
     placeholderData: keepPreviousData,
   })
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = lines
-  const explained = data?.pages.at(-1)?.explained_from ?? null
+  const explained = lines.data?.pages.at(-1)?.explained_from ?? null
   return (
     <>
-      {figures.error !== null ? (
-        <Failure error={figures.error} onRetry={() => void figures.refetch()} />
-      ) : figures.data === undefined ? (
-        <Loading rows={2} />
-      ) : (
-        <StatementFigures of={sumsOf(figures.data)} />
-      )}
+      <Shown query={figures} rows={2}>
+        {(sums) => <StatementFigures of={sumsOf(sums)} />}
+      </Shown>
       {explained !== null && (
         <Notice>{t.rich('accounts.notExplained', { time: () => <Time at={explained} /> })}</Notice>
       )}
       <List
-        of={statementList}
+        of={lineList}
         title={t('accounts.lines')}
         hint={t('accounts.linesHint')}
         actions={
@@ -107,16 +57,7 @@ export function StatementTab(props: StatementProps) {
             <DownloadLink {...props} format="json" />
           </>
         }
-        list={{
-          rows: data?.pages.flatMap(({ entries }) => entries.toReversed()),
-          error,
-          retry: () => void refetch(),
-          more: {
-            hasMore: hasNextPage,
-            isBusy: isFetchingNextPage,
-            onMore: () => void fetchNextPage(),
-          },
-        }}
+        list={listOf(lines, ({ entries }) => entries.toReversed())}
       />
     </>
   )

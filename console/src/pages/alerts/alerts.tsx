@@ -23,6 +23,7 @@ import { Age, Time } from '../../ui/values.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { readFiring, severityTones, type Firing } from './queries.ts'
 import { Targets } from './targets.tsx'
+import { AccountLink, ChannelLink } from '../links.tsx'
 
 export function Alerts() {
   const { tab = 'firing' } = useSearch({ from: '/shell/alerts' })
@@ -112,18 +113,9 @@ function Includes({ includes }: Pick<Firing, 'includes'>) {
 function SubjectLink({ alert }: { alert: Firing }) {
   const { account_id: account, channel, subject, facts } = alert
   const { account: name, model, audit } = facts
-  if (channel !== null)
-    return (
-      <Link to="/channels/$channel" params={{ channel }}>
-        {channel}
-      </Link>
-    )
+  if (channel !== null) return <ChannelLink name={channel} />
   if (account !== null)
-    return (
-      <Link to="/accounts/$account" params={{ account }}>
-        {typeof name === 'string' ? name : subject}
-      </Link>
-    )
+    return <AccountLink id={account}>{typeof name === 'string' ? name : subject}</AccountLink>
   if (typeof model === 'string')
     return (
       <Link to="/channels" search={{ model }}>

@@ -6,6 +6,7 @@ import { defineList, type ListColumn } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/values.tsx'
 import type { Action } from './queries.ts'
+import { AccountLink, ChannelLink } from '../links.tsx'
 
 const columns = {
   time: {
@@ -101,24 +102,14 @@ function wordsFor(action: string): string {
 function Subject({ of: { action, subject, subject_name: known, detail } }: { of: Action }) {
   const name = known ?? (typeof detail['name'] === 'string' ? detail['name'] : subject)
   const shown = <span data-tip={subject}>{name}</span>
-  if (subject.startsWith('acc_'))
-    return (
-      <Link to="/accounts/$account" params={{ account: subject }}>
-        {shown}
-      </Link>
-    )
+  if (subject.startsWith('acc_')) return <AccountLink id={subject}>{shown}</AccountLink>
   if (action.startsWith('key.'))
     return (
       <Link to="/keys" search={{ key: subject }}>
         {shown}
       </Link>
     )
-  if (action.startsWith('channel.'))
-    return (
-      <Link to="/channels/$channel" params={{ channel: subject }}>
-        {shown}
-      </Link>
-    )
+  if (action.startsWith('channel.')) return <ChannelLink name={subject}>{shown}</ChannelLink>
   return shown
 }
 

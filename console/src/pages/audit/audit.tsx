@@ -1,6 +1,6 @@
 /** Audits of the books with their differences, and the log of what operators have done. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { BookCheck } from 'lucide-react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
@@ -24,6 +24,7 @@ import { announce } from '../../ui/toast.tsx'
 import { Count, Duration, Time } from '../../ui/values.tsx'
 import { Actor, actionList } from './action-list.tsx'
 import { csvAddress, readActions, readAudits, type AuditRow } from './queries.ts'
+import { AccountLink } from '../links.tsx'
 
 export function Audit() {
   const { tab = 'books' } = useSearch({ from: '/shell/audit' })
@@ -163,11 +164,7 @@ const differenceList = defineList<Difference>({
     {
       id: 'account',
       name: t('audit.account'),
-      cell: ({ account_id: account }) => (
-        <Link to="/accounts/$account" params={{ account }}>
-          {account}
-        </Link>
-      ),
+      cell: ({ account_id: account }) => <AccountLink id={account}>{account}</AccountLink>,
     },
     { id: 'difference', name: t('audit.difference'), isText: true, cell: ({ message }) => message },
     { id: 'kind', name: t('audit.kind'), cell: ({ kind }) => kind },

@@ -1,5 +1,4 @@
 /** One model of the board: how well it is served, and its channels in the order in which they are tried. */
-import { Link } from '@tanstack/react-router'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
 import { t } from '../../messages/t.ts'
@@ -19,6 +18,7 @@ import {
   StateBadge,
 } from './cells.tsx'
 import { places, rowToneOf } from './states.ts'
+import { ChannelLink } from '../links.tsx'
 
 const serviceTones: Readonly<Record<Service, Tone>> = {
   none: 'bad',
@@ -90,9 +90,7 @@ function listOf(model: string, isLive: boolean): ListDefinition<Row> {
         place: 'name',
         cell: ({ channel }) => (
           <Noted note={`${channel.vendor} · ${routeText(channel)}`}>
-            <Link to="/channels/$channel" params={{ channel: channel.name }}>
-              {channel.name}
-            </Link>
+            <ChannelLink name={channel.name} />
           </Noted>
         ),
       },

@@ -14,6 +14,7 @@ import { Activity, Notes } from '../audit/activity.tsx'
 import { kinds, states } from './address.ts'
 import { nameOf, readKeys, type Key } from './queries.ts'
 import { RevokeButton } from './revoke.tsx'
+import { AccountLink } from '../links.tsx'
 
 const stateTones: Readonly<Record<Key['state'], Tone>> = {
   active: 'good',
@@ -80,9 +81,7 @@ export const keyList = defineList<Key, 'q' | 'key' | 'account' | 'kind' | 'state
         account === null ? (
           <span className="soft">{t('keys.operators')}</span>
         ) : (
-          <Link to="/accounts/$account" params={{ account }}>
-            {name}
-          </Link>
+          <AccountLink id={account}>{name}</AccountLink>
         ),
     },
     {

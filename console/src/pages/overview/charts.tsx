@@ -9,7 +9,7 @@ import { SelectField } from '../../ui/field.tsx'
 import { metrics } from '../../ui/metrics.ts'
 import type { Period } from '../../ui/range.ts'
 import { BarList } from '../../ui/small-charts.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
 import { Usd } from '../../ui/values.tsx'
 import { metricWords } from './address.ts'
 import {
@@ -19,6 +19,7 @@ import {
   type LargestRow,
   type Overview,
 } from './queries.ts'
+import { AccountLink } from '../links.tsx'
 
 type Hour = Overview['hours'][number]
 
@@ -97,13 +98,16 @@ const daysShown = 30
 
 /** Spend with the part that is margin, and requests with errors. A drag leads to the report of these days. */
 export function LastThirtyDays({ today }: { today: Overview['today'] }) {
-  const { data, error, refetch } = useQuery(daysBeforeQuery(today.day, daysShown - 1))
+  return (
+    <Shown query={useQuery(daysBeforeQuery(today.day, daysShown - 1))}>
+      {(before) => <DayCharts days={[...before, today]} />}
+    </Shown>
+  )
+}
+
+function DayCharts({ days }: { days: readonly DayFigures[] }) {
   const navigate = useNavigate()
   const openRequests = useOpenRequests()
-  if (data === undefined && error !== null)
-    return <Failure error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={6} />
-  const days = [...data, today]
   const values = (of: (day: DayFigures) => number): readonly number[] => days.map(of)
   const common = {
     unit: 'day',
@@ -167,8 +171,7 @@ export function TopOfToday({ day }: { day: string }) {
 }
 
 function Top({ by, title, day }: TopProps) {
-  const { data, error, refetch } = useQuery(largestTodayQuery(by, day, largestShown))
-  const spending = data?.filter(({ revenue_usd: spend }) => Number(spend) > 0)
+  const query = useQuery(largestTodayQuery(by, day, largestShown))
   return (
     <Card
       title={title}
@@ -179,33 +182,36 @@ function Top({ by, title, day }: TopProps) {
         </Link>
       }
     >
-      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {spending?.length === 0 && (
-        <Empty title={t('overview.noSpend')}>{t('overview.noSpendAdvice')}</Empty>
-      )}
-      {spending !== undefined && spending.length > 0 && (
-        <BarList
-          label={title}
-          bars={spending.map((row) => ({
-            id: row.account_id ?? row.model ?? '',
-            name: topName(row, day),
-            value: Number(row.revenue_usd),
-            text: <Usd value={row.revenue_usd} />,
-          }))}
-        />
-      )}
+      <Shown query={query} rows={4}>
+        {(rows) => <Bars title={title} day={day} rows={rows} />}
+      </Shown>
     </Card>
   )
 }
 
+interface BarsProps extends Pick<TopProps, 'title' | 'day'> {
+  readonly rows: readonly LargestRow[]
+}
+
+function Bars({ title, day, rows }: BarsProps) {
+  const spending = rows.filter(({ revenue_usd: spend }) => Number(spend) > 0)
+  if (spending.length === 0)
+    return <Empty title={t('overview.noSpend')}>{t('overview.noSpendAdvice')}</Empty>
+  return (
+    <BarList
+      label={title}
+      bars={spending.map((row) => ({
+        id: row.account_id ?? row.model ?? '',
+        name: topName(row, day),
+        value: Number(row.revenue_usd),
+        text: <Usd value={row.revenue_usd} />,
+      }))}
+    />
+  )
+}
+
 function topName({ account, account_id: id, model }: LargestRow, day: string): ReactNode {
-  if (id !== null)
-    return (
-      <Link to="/accounts/$account" params={{ account: id }}>
-        {account}
-      </Link>
-    )
+  if (id !== null) return <AccountLink id={id}>{account}</AccountLink>
   return (
     <Link to="/requests" search={{ from: day, to: day, ...(model !== null && { model }) }}>
       {model}

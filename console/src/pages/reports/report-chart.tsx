@@ -7,7 +7,7 @@ import { Chart, type Series } from '../../ui/chart.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { metrics } from '../../ui/metrics.ts'
 import { listDays, periodBefore, type Period } from '../../ui/range.ts'
-import { Failure, Loading } from '../../ui/states.tsx'
+import { Shown } from '../../ui/states.tsx'
 import { chartFigures, type ChartFigure } from './address.ts'
 import {
   dayPartsQuery,
@@ -31,7 +31,7 @@ export function ReportChart(props: ReportChartProps) {
   const { question, isListRead, part, figure, compare, onFigure, onPeriod } = props
   const navigate = useNavigate()
   const { name, figure: form } = metrics[figure]
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...dayPartsQuery({ question, part, figure, compare }),
     enabled: isListRead,
   })
@@ -54,25 +54,25 @@ export function ReportChart(props: ReportChartProps) {
         />
       }
     >
-      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
-      {error === null && data === undefined && <Loading rows={6} />}
-      {error === null && data !== undefined && (
-        <Chart
-          label={label}
-          unit="day"
-          // A loss is no part of a pile.
-          isStacked={figure !== 'margin' || part === undefined}
-          height={240}
-          figure={form}
-          times={days.map((day) => Date.parse(day) / 1_000)}
-          series={seriesOf(data, question, metrics[figure])}
-          onPeriod={onPeriod}
-          onOpen={(period) => {
-            const { from: _, to: __, ...filter } = question
-            void navigate({ to: '/requests', search: { ...filter, ...period } })
-          }}
-        />
-      )}
+      <Shown query={query}>
+        {(data) => (
+          <Chart
+            label={label}
+            unit="day"
+            // A loss is no part of a pile.
+            isStacked={figure !== 'margin' || part === undefined}
+            height={240}
+            figure={form}
+            times={days.map((day) => Date.parse(day) / 1_000)}
+            series={seriesOf(data, question, metrics[figure])}
+            onPeriod={onPeriod}
+            onOpen={(period) => {
+              const { from: _, to: __, ...filter } = question
+              void navigate({ to: '/requests', search: { ...filter, ...period } })
+            }}
+          />
+        )}
+      </Shown>
     </Card>
   )
 }

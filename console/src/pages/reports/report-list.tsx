@@ -10,6 +10,7 @@ import { Empty } from '../../ui/states.tsx'
 import type { Key } from './address.ts'
 import { FigureCell, figureColumns, type FigureColumn } from './figures.tsx'
 import { partName, partOf, type PartKey, type Question, type ReportRow } from './queries.ts'
+import { AccountLink, ChannelLink } from '../links.tsx'
 
 export const filters: readonly ListFilter<PartKey>[] = [
   {
@@ -101,18 +102,8 @@ function KeyCell({ row, of: key }: { row: ReportRow; of: Key }) {
         {key === 'channel' ? t('reports.noChannel') : t('reports.ownChecks')}
       </span>
     )
-  if (key === 'account')
-    return (
-      <Link to="/accounts/$account" params={{ account: id }}>
-        {partName(row, key)}
-      </Link>
-    )
-  if (key === 'channel')
-    return (
-      <Link to="/channels/$channel" params={{ channel: id }}>
-        {id}
-      </Link>
-    )
+  if (key === 'account') return <AccountLink id={id}>{partName(row, key)}</AccountLink>
+  if (key === 'channel') return <ChannelLink name={id} />
   return <span data-tip={id}>{partName(row, key)}</span>
 }
 

@@ -37,6 +37,7 @@ import { ReportChart } from './report-chart.tsx'
 import { choiceOf, filters, reportList, wordsOf } from './report-list.tsx'
 import { Views } from './views.tsx'
 import './reports.css'
+import { listOf } from '../../ui/list/pages.ts'
 
 interface PartProps {
   readonly search: ReportSearch
@@ -82,16 +83,7 @@ export function Reports() {
       <div aria-busy={report.isPlaceholderData}>
         <List
           of={reportList(keys, question)}
-          list={{
-            rows: report.data?.pages.flatMap(({ items }) => items),
-            error: report.error,
-            retry: () => void report.refetch(),
-            more: {
-              hasMore: report.hasNextPage,
-              isBusy: report.isFetchingNextPage,
-              onMore: () => void report.fetchNextPage(),
-            },
-          }}
+          list={listOf(report, ({ items }) => items)}
           hint={daysText(question)}
           sort={sortOf(search)}
           onSort={({ by: sort, order }) => change({ sort, order })}

@@ -1,5 +1,4 @@
 /** The attempts of a request on one time line: waiting for the first event, then the answer. */
-import { Link } from '@tanstack/react-router'
 import { said, t } from '../../messages/t.ts'
 import { Badge, Card, type Tone } from '../../ui/card.tsx'
 import { formatDuration } from '../../ui/format.ts'
@@ -7,6 +6,7 @@ import { Prose } from '../../ui/prose.tsx'
 import { Duration } from '../../ui/values.tsx'
 import { vendorErrorMeaning, VendorErrorWords } from '../../ui/vendor-error.tsx'
 import { durationMsOf, type RequestInFull } from './queries.ts'
+import { ChannelLink } from '../links.tsx'
 
 type Attempt = RequestInFull['attempts'][number]
 
@@ -81,9 +81,7 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
   return (
     <li>
       <div className="attempts-head">
-        <Link to="/channels/$channel" params={{ channel }}>
-          {channel}
-        </Link>
+        <ChannelLink name={channel} />
         <Badge tone={hasAnswered ? 'good' : first === null ? 'bad' : 'neutral'}>
           {status === null
             ? t('requests.noStatus')

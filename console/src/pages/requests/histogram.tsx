@@ -4,19 +4,14 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { useState, type PointerEvent } from 'react'
+import { outcomeTones } from '../../figures/outcomes.ts'
 import { t } from '../../messages/t.ts'
 import { formatTime } from '../../ui/format.ts'
 import type { RequestFilter } from './address.ts'
 import { histogramQuery, type Outcome } from './queries.ts'
 
-type Fate = 'good' | 'warn' | 'bad'
-
-/** From the bottom to the top of a bar. */
-const fates: Readonly<Record<Fate, readonly Outcome[]>> = {
-  good: ['completed'],
-  warn: ['client_left', 'refused', 'not_admitted'],
-  bad: ['failed', 'upstream_cut', 'gateway_cut'],
-}
+/** From the top to the bottom of a bar. */
+const fates = ['bad', 'warn', 'good'] as const
 
 interface HistogramProps {
   readonly filter: RequestFilter
@@ -78,7 +73,7 @@ export function Histogram({ filter, onChoose }: HistogramProps) {
               refused: counts.warn,
             })}
           >
-            {(['bad', 'warn', 'good'] as const).map((fate) => (
+            {fates.map((fate) => (
               <div
                 key={fate}
                 className={`histogram-${fate}`}
@@ -96,8 +91,12 @@ export function Histogram({ filter, onChoose }: HistogramProps) {
   )
 }
 
-function sumOf(counts: Readonly<Record<Outcome, number>>, fate: Fate): number {
-  return fates[fate].reduce((sum, outcome) => sum + counts[outcome], 0)
+function sumOf(counts: Readonly<Record<Outcome, number>>, fate: (typeof fates)[number]): number {
+  const outcomes = Object.entries(counts) as [Outcome, number][]
+  return outcomes.reduce(
+    (sum, [outcome, count]) => sum + (outcomeTones[outcome] === fate ? count : 0),
+    0,
+  )
 }
 
 function indexAt({ target }: PointerEvent): number {

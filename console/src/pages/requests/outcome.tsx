@@ -1,18 +1,9 @@
 /** How a request ended and how fast it was, as badges and words that the list and the request share. */
+import { outcomeTones } from '../../figures/outcomes.ts'
 import { t } from '../../messages/t.ts'
-import { Badge, type Tone } from '../../ui/card.tsx'
+import { Badge } from '../../ui/card.tsx'
 import { Missing } from '../../ui/values.tsx'
 import { tokensPerSecond, type Outcome, type RequestInFull, type RequestLine } from './queries.ts'
-
-export const outcomeTones: Readonly<Record<Outcome, Tone>> = {
-  completed: 'good',
-  client_left: 'warn',
-  upstream_cut: 'bad',
-  gateway_cut: 'bad',
-  refused: 'warn',
-  failed: 'bad',
-  not_admitted: 'warn',
-}
 
 export function OutcomeBadge({ of: outcome }: { of: Outcome }) {
   return <Badge tone={outcomeTones[outcome]}>{t(`requests.outcomes.${outcome}`)}</Badge>

@@ -1,6 +1,7 @@
 /** The list of requests as a declaration: columns, filters, and what a row opens. */
 import { Link } from '@tanstack/react-router'
 import { accountNamesQuery, channelNamesQuery, modelNamesQuery } from '../../api/names.ts'
+import { outcomeTones } from '../../figures/outcomes.ts'
 import { t } from '../../messages/t.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
@@ -9,9 +10,10 @@ import { defineList } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Duration, Missing, Time, Usd } from '../../ui/values.tsx'
 import { shortVendorError, vendorErrorMeaning } from '../../ui/vendor-error.tsx'
-import { outcomeTones, Speed } from './outcome.tsx'
+import { Speed } from './outcome.tsx'
 import { durationMsOf, type RequestLine } from './queries.ts'
 import { RequestSheet } from './request.tsx'
+import { AccountLink, ChannelLink } from '../links.tsx'
 
 const codes = [
   'access.rate_limited',
@@ -92,11 +94,7 @@ export const requestList = defineList<RequestLine, FilterName>({
       id: 'account',
       name: t('requests.account'),
       place: 'name',
-      cell: ({ account, account_id: id }) => (
-        <Link to="/accounts/$account" params={{ account: id }}>
-          {account}
-        </Link>
-      ),
+      cell: ({ account, account_id: id }) => <AccountLink id={id}>{account}</AccountLink>,
     },
     { id: 'key', name: t('requests.key'), isExtra: true, cell: (line) => <KeyLink line={line} /> },
     {
@@ -192,9 +190,7 @@ function Way({ line: { channel, attempt_count: count } }: { line: RequestLine })
       {channel === null ? (
         <Missing why={t('requests.noChannel')} />
       ) : (
-        <Link to="/channels/$channel" params={{ channel }}>
-          {channel}
-        </Link>
+        <ChannelLink name={channel} />
       )}{' '}
       {count > 1 && (
         <Badge tone="accent">

@@ -5,6 +5,7 @@ import { Maximize2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { Problem } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { outcomeTones } from '../../figures/outcomes.ts'
 import { t } from '../../messages/t.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Facts, Figure, Figures, Notice } from '../../ui/card.tsx'
@@ -18,10 +19,11 @@ import { Count, Duration, Missing, Time, Usd } from '../../ui/values.tsx'
 import { VendorErrorNotice } from '../../ui/vendor-error.tsx'
 import { Attempts } from './attempts.tsx'
 import { Bill, Margin } from './bill.tsx'
-import { clientSaw, OutcomeBadge, outcomeTones, Speed } from './outcome.tsx'
+import { clientSaw, OutcomeBadge, Speed } from './outcome.tsx'
 import { durationMsOf, requestQuery, type RequestInFull, type RequestLine } from './queries.ts'
 import { RefundDialog } from './refund-dialog.tsx'
 import './request.css'
+import { AccountLink, ChannelLink } from '../links.tsx'
 
 export function RequestPage() {
   const { request: id } = useParams({ from: '/shell/requests/$request' })
@@ -141,11 +143,7 @@ function WhatHappened({ request }: { request: RequestInFull }) {
       t('requests.refund'),
       t.rich(refund.reason === null ? 'requests.refunded' : 'requests.refundedFor', {
         amount: () => <Usd value={refund.amount_usd} />,
-        account: () => (
-          <Link to="/accounts/$account" params={{ account: request.account_id }}>
-            {request.account}
-          </Link>
-        ),
+        account: () => <AccountLink id={request.account_id}>{request.account}</AccountLink>,
         time: () => <Time at={refund.at} />,
         reason: refund.reason ?? '',
       }),
@@ -250,9 +248,9 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
     ],
     [
       t('requests.account'),
-      <Link key="account" to="/accounts/$account" params={{ account }}>
+      <AccountLink key="account" id={account}>
         {request.account}
-      </Link>,
+      </AccountLink>,
     ],
     [
       t('requests.key'),
@@ -282,9 +280,7 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
       channel === null ? (
         <Missing why={t('requests.noChannel')} />
       ) : (
-        <Link key="channel" to="/channels/$channel" params={{ channel }}>
-          {channel}
-        </Link>
+        <ChannelLink key="channel" name={channel} />
       ),
     ],
     [t('requests.operation'), request.operation ?? none],

@@ -6,6 +6,7 @@ import { useInfiniteQuery, useQuery, useQueryClient, type QueryClient } from '@t
 import { useEffect, useState } from 'react'
 import { isLive, type RequestFilter } from './address.ts'
 import { listQuery, newestQuery, type RequestLine } from './queries.ts'
+import { listOf } from '../../ui/list/pages.ts'
 
 /** The reader is still at the top of the page. */
 const scrolledPx = 120
@@ -16,28 +17,25 @@ const none: readonly RequestLine[] = []
 
 export function useRequests(filter: RequestFilter) {
   const client = useQueryClient()
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
-    listQuery(filter),
-  )
-  const listed = data?.pages.flatMap(({ items }) => items)
+  const query = useInfiniteQuery(listQuery(filter))
+  const list = listOf(query, ({ items }) => items)
+  const listed = list.rows
   const tail = useTail(filter, listed)
   const isApart = areApart(tail.shown, listed)
   useEffect(() => {
     if (isApart) readFirstPage(client, filter)
   }, [isApart, client, filter])
   const all = listed === undefined ? undefined : merge(tail.shown, listed)
-  const isShort = isLive(filter) && data?.pages.length === 1
+  const isShort = isLive(filter) && query.data?.pages.length === 1
   const rows = isShort ? all?.slice(0, liveRowsMax) : all
   return {
     tail,
     list: {
+      ...list,
       rows,
-      error,
-      retry: () => void refetch(),
       more: {
-        hasMore: hasNextPage || (rows?.length ?? 0) < (all?.length ?? 0),
-        isBusy: isFetchingNextPage,
-        onMore: () => void fetchNextPage(),
+        ...list.more,
+        hasMore: list.more.hasMore || (rows?.length ?? 0) < (all?.length ?? 0),
       },
     },
   }
