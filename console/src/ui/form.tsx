@@ -17,6 +17,7 @@ import {
   type FormFields,
   type SentOf,
 } from './draft.ts'
+import { Pair } from './layout.tsx'
 import { OthersChanges, useEdit, type Edit } from './outdated.tsx'
 import { describeFailure } from './states.tsx'
 import { announce } from './toast.tsx'
@@ -123,7 +124,9 @@ interface Sending<Fields extends FormFields, Read> {
   readonly read: Read
 }
 
-/** For a layout other than one field below the other. */
+type FieldRow<Fields extends FormFields> = readonly (keyof Fields & string)[]
+
+/** For a layout other than rows of fields. */
 export interface FormParts<Fields extends FormFields> {
   readonly draft: DraftOf<Fields>
   readonly set: (change: Partial<DraftOf<Fields>>) => void
@@ -142,8 +145,10 @@ interface DraftFormProps<Fields extends FormFields, Read, Result> extends Omit<
   readonly send: (sending: Sending<Fields, Read>) => Promise<Result>
   /** Whether more is missing than a field that must have a value. */
   readonly isReady?: (draft: DraftOf<Fields>) => boolean
-  /** These are behind a line to open, named so. */
-  readonly more?: readonly [title: string, names: readonly (keyof Fields & string)[]]
+  /** Fields beside each other, row by row; without it all fields are below each other. */
+  readonly rows?: readonly FieldRow<Fields>[]
+  /** These rows are behind a line to open, named so. */
+  readonly more?: readonly [title: string, rows: readonly FieldRow<Fields>[]]
   readonly children?: (parts: FormParts<Fields>) => ReactNode
   readonly read: Read
   /** The values of the fields in what was read. */
@@ -175,8 +180,8 @@ export function NewForm<Fields extends FormFields, Result>(props: NewFormProps<F
 export function DraftForm<Fields extends FormFields, Read, Result>(
   props: DraftFormProps<Fields, Read, Result>,
 ) {
-  const { fields, action, send, isReady, more, children, read, valuesOf, readAgain, ...frame } =
-    props
+  const { fields, action, send, isReady, read, valuesOf, readAgain, ...layout } = props
+  const { rows = Object.keys(fields).map((name) => [name]), more, children, ...frame } = layout
   const edit = useEdit({ read, draftOf: (one) => draftOf(fields, valuesOf(one)), readAgain })
   const { draft, before } = edit
   const changes = changesOf(fields, edit)
@@ -192,12 +197,13 @@ export function DraftForm<Fields extends FormFields, Read, Result>(
     >
       {(errorOf) => {
         const parts = partsOf({ fields, edit, errorOf })
-        const names = Object.keys(fields).filter((name) => more?.[1].includes(name) !== true)
         return (
           <>
-            {children?.(parts) ?? names.map((name) => parts.field(name))}
+            {children?.(parts) ?? <Rows of={rows} field={parts.field} />}
             {more !== undefined && (
-              <More title={more[0]}>{more[1].map((name) => parts.field(name))}</More>
+              <More title={more[0]}>
+                <Rows of={more[1]} field={parts.field} />
+              </More>
             )}
             <OthersChanges
               edit={edit}
@@ -210,6 +216,18 @@ export function DraftForm<Fields extends FormFields, Read, Result>(
       }}
     </Form>
   )
+}
+
+interface RowsProps<Fields extends FormFields> {
+  readonly of: readonly FieldRow<Fields>[]
+  readonly field: FormParts<Fields>['field']
+}
+
+function Rows<Fields extends FormFields>({ of: rows, field }: RowsProps<Fields>) {
+  return rows.map((names) => {
+    const inputs = names.map((name) => field(name))
+    return inputs.length === 1 ? inputs : <Pair key={names.join(' ')}>{inputs}</Pair>
+  })
 }
 
 interface PartsOptions<Fields extends FormFields> {

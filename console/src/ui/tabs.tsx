@@ -11,32 +11,35 @@ type TabName = {
 
 interface TabsProps<Name extends TabName> {
   readonly label: string
-  readonly tabs: readonly (readonly [Name, ReactNode])[]
+  readonly tabs: Readonly<Record<Name, { readonly text: string; readonly content: ReactNode }>>
   readonly current: Name
 }
 
-/** Links that set `tab` in the address of this page and forget its other state. */
+/** The shown view below links that set `tab` in the address of this page and forget its other state. */
 export function Tabs<Name extends TabName>({ label, tabs, current }: TabsProps<Name>) {
   const bar = useRef<HTMLElement>(null)
   useEffect(() => {
     if (bar.current !== null) scrollTo(bar.current, current)
   }, [current])
   return (
-    <nav ref={bar} className="tabs" aria-label={label}>
-      {tabs.map(([name, text]) => (
-        <Link
-          key={name}
-          to="."
-          search={{ tab: name }}
-          className="tab"
-          data-tab={name}
-          activeProps={{}}
-          aria-current={name === current ? 'page' : undefined}
-        >
-          {text}
-        </Link>
-      ))}
-    </nav>
+    <>
+      <nav ref={bar} className="tabs" aria-label={label}>
+        {(Object.keys(tabs) as Name[]).map((name) => (
+          <Link
+            key={name}
+            to="."
+            search={{ tab: name }}
+            className="tab"
+            data-tab={name}
+            activeProps={{}}
+            aria-current={name === current ? 'page' : undefined}
+          >
+            {tabs[name].text}
+          </Link>
+        ))}
+      </nav>
+      {tabs[current].content}
+    </>
   )
 }
 

@@ -1,13 +1,11 @@
 /** What an operator does with an account: credit, edit, suspend, close. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
+import { Ask } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { announce } from '../../ui/toast.tsx'
 import { EditAccount } from './account-form.tsx'
 import { CreditDialog } from './credit.tsx'
 import type { Account, TaggedAccount } from './queries.ts'
@@ -64,35 +62,21 @@ interface ChangeStatusProps {
 }
 
 function ChangeStatus({ account, status, onClose }: ChangeStatusProps) {
-  const client = useQueryClient()
   const { id, name } = account
   // The account is another one while the question goes away.
   const [change] = useState(() => changeTo(status, account))
-  const changing = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.PATCH('/admin/v1/accounts/{account}', {
-          params: { path: { account: id } },
-          body: { status },
-        }),
-      ),
-    onSuccess() {
-      announce(t('accounts.isNow', { name, status: t(`accounts.standings.${status}`) }))
-      void client.invalidateQueries({ queryKey: ['accounts'] })
-      onClose()
-    },
-  })
+  const params = { path: { account: id } }
   return (
-    <Confirm
+    <Ask
       title={t(`accounts.changeTitles.${change}`, { name })}
       action={t(`accounts.changes.${change}`)}
+      act={() => bodyOf(api.PATCH('/admin/v1/accounts/{account}', { params, body: { status } }))}
+      done={t('accounts.isNow', { name, status: t(`accounts.standings.${status}`) })}
+      refresh={[['accounts']]}
       isOpen
-      isBusy={changing.isPending}
-      error={changing.error}
-      onConfirm={() => changing.mutate()}
       onClose={onClose}
     >
       {t(`accounts.changeEffects.${status}`)}
-    </Confirm>
+    </Ask>
   )
 }

@@ -1,19 +1,21 @@
 /** The form of an account: for a new one, which it then leads to, and for one as it was read. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { languageNames, languages } from '../../messages/language.ts'
 import { t } from '../../messages/t.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { choiceField, textField, usdField } from '../../ui/form-fields.tsx'
-import { DraftForm, More, NewForm } from '../../ui/form.tsx'
-import { Pair } from '../../ui/layout.tsx'
+import { DraftForm, NewForm } from '../../ui/form.tsx'
 import { accountQuery, type TaggedAccount } from './queries.ts'
 
-const number = { inputMode: 'numeric' } as const
+/** Zero stands for none. */
+const zero = (hint: string) => ({ hint, initial: '0' })
+/** Numbers stay texts, so that the gateway names the mistake in one. */
+const number = (hint: string, initial = '0') =>
+  ({ hint, initial, input: { inputMode: 'numeric' } }) as const
 
-const profileFields = {
+const accountFields = {
   name: textField(t('accounts.name'), { isRequired: true, input: { autoFocus: true } }),
   external_id: textField(t('accounts.externalId'), { hint: t('accounts.externalIdHint') }),
   contact: textField(t('accounts.contact'), {
@@ -25,95 +27,35 @@ const profileFields = {
     languages.map((each) => [each, languageNames[each]] as const),
     { hint: t('accounts.languageHint'), initial: 'en' },
   ),
-  alert_below_usd: usdField(t('accounts.alertBelow'), {
-    hint: t('accounts.alertBelowHint'),
-    initial: '0',
-  }),
+  alert_below_usd: usdField(t('accounts.alertBelow'), zero(t('accounts.alertBelowHint'))),
   note: textField(t('accounts.note'), { hint: t('accounts.operatorsOnly') }),
-}
-
-/** Numbers stay texts, so that the gateway names the mistake in one. */
-const limitFields = {
-  daily_usd: usdField(t('accounts.dailyLimit'), { hint: t('accounts.perDayHint'), initial: '0' }),
-  monthly_usd: usdField(t('accounts.monthlyLimit'), {
-    hint: t('accounts.perMonthHint'),
-    initial: '0',
-  }),
-  credit_line_usd: usdField(t('accounts.creditLine'), {
-    hint: t('accounts.creditLineHint'),
-    initial: '0',
-  }),
+  daily_usd: usdField(t('accounts.dailyLimit'), zero(t('accounts.perDayHint'))),
+  monthly_usd: usdField(t('accounts.monthlyLimit'), zero(t('accounts.perMonthHint'))),
+  credit_line_usd: usdField(t('accounts.creditLine'), zero(t('accounts.creditLineHint'))),
   price_multiplier: textField(t('accounts.multiplier'), {
     hint: t('accounts.multiplierHint'),
     initial: '1',
     input: { inputMode: 'decimal' },
   }),
-  rpm: textField(t('accounts.rpm'), {
-    hint: t('accounts.noLimitHint'),
-    initial: '0',
-    input: number,
-  }),
-  tpm: textField(t('accounts.tpm'), {
-    hint: t('accounts.noLimitHint'),
-    initial: '0',
-    input: number,
-  }),
-  window_minutes: textField(t('accounts.window'), {
-    hint: t('accounts.windowHint'),
-    initial: '1',
-    input: number,
-  }),
+  rpm: textField(t('accounts.rpm'), number(t('accounts.noLimitHint'))),
+  tpm: textField(t('accounts.tpm'), number(t('accounts.noLimitHint'))),
+  window_minutes: textField(t('accounts.window'), number(t('accounts.windowHint'), '1')),
 }
-
-const accountFields = { ...profileFields, ...limitFields }
 const newFields = {
   ...accountFields,
-  balance_usd: usdField(t('accounts.firstCredit'), {
-    hint: t('accounts.firstCreditHint'),
-    initial: '0',
-  }),
+  balance_usd: usdField(t('accounts.firstCredit'), zero(t('accounts.firstCreditHint'))),
 }
 
-type FieldOf = (name: keyof typeof accountFields) => ReactNode
-
-function profile(field: FieldOf): ReactNode {
-  return (
-    <>
-      <Pair>
-        {field('name')}
-        {field('external_id')}
-      </Pair>
-      <Pair>
-        {field('contact')}
-        {field('language')}
-      </Pair>
-      <Pair>
-        {field('alert_below_usd')}
-        {field('note')}
-      </Pair>
-    </>
-  )
-}
-
-function limits(field: FieldOf): ReactNode {
-  return (
-    <>
-      <Pair>
-        {field('daily_usd')}
-        {field('monthly_usd')}
-      </Pair>
-      <Pair>
-        {field('credit_line_usd')}
-        {field('price_multiplier')}
-      </Pair>
-      <Pair>
-        {field('rpm')}
-        {field('tpm')}
-        {field('window_minutes')}
-      </Pair>
-    </>
-  )
-}
+const profileRows = [
+  ['name', 'external_id'],
+  ['contact', 'language'],
+  ['alert_below_usd', 'note'],
+] as const
+const limitRows = [
+  ['daily_usd', 'monthly_usd'],
+  ['credit_line_usd', 'price_multiplier'],
+  ['rpm', 'tpm', 'window_minutes'],
+] as const
 
 interface DialogProps {
   readonly isOpen: boolean
@@ -138,15 +80,9 @@ export function NewAccount(props: DialogProps) {
         toast={({ name }) => t('accounts.createdToast', { name })}
         refresh={[['accounts']]}
         onDone={({ id }) => void navigate({ to: '/accounts/$account', params: { account: id } })}
-      >
-        {({ field }) => (
-          <>
-            {profile(field)}
-            {field('balance_usd')}
-            <More title={t('accounts.limits')}>{limits(field)}</More>
-          </>
-        )}
-      </NewForm>
+        rows={[...profileRows, ['balance_usd']]}
+        more={[t('accounts.limits'), limitRows]}
+      />
     </Dialog>
   )
 }
@@ -172,14 +108,8 @@ export function EditAccount({ tagged, ...props }: DialogProps & { tagged: Tagged
         }
         toast={(account) => t('accounts.changed', { name: account.name })}
         refresh={[['accounts']]}
-      >
-        {({ field }) => (
-          <>
-            {profile(field)}
-            {limits(field)}
-          </>
-        )}
-      </DraftForm>
+        rows={[...profileRows, ...limitRows]}
+      />
     </Dialog>
   )
 }

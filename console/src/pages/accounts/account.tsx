@@ -14,15 +14,13 @@ import { AccountActions } from './account-actions.tsx'
 import { limitsText } from './accounts.tsx'
 import { readAccountSearch } from './address.ts'
 import { SpendCharts } from './charts.tsx'
-import { Activity, Notes } from '../audit/activity.tsx'
+import { Past } from '../audit/activity.tsx'
 import { AlertsTab, RequestsTab } from './events-tabs.tsx'
 import { KeysTab } from './keys-tab.tsx'
 import { accountQuery, type Account } from './queries.ts'
 import { StandingNotice, StatusBadge } from './standing.tsx'
 import { StatementTab } from './statement-tab.tsx'
 import './account.css'
-
-const tabs = ['keys', 'requests', 'statement', 'alerts', 'activity', 'details'] as const
 
 export function AccountPage() {
   const { account: reference } = useParams({ from: '/shell/accounts/$account' })
@@ -42,20 +40,25 @@ export function AccountPage() {
       {tab !== 'statement' && <Spend account={account} />}
       <Tabs
         label={t('accounts.about')}
-        tabs={tabs.map((name) => [name, t(`accounts.tabs.${name}`)] as const)}
         current={tab}
+        tabs={{
+          keys: { text: t('accounts.tabs.keys'), content: <KeysTab account={account} /> },
+          requests: {
+            text: t('accounts.tabs.requests'),
+            content: <RequestsTab account={account} />,
+          },
+          statement: {
+            text: t('accounts.tabs.statement'),
+            content: <Statement account={account} />,
+          },
+          alerts: { text: t('accounts.tabs.alerts'), content: <AlertsTab account={account} /> },
+          activity: {
+            text: t('accounts.tabs.activity'),
+            content: <Past of={{ account: account.id }} />,
+          },
+          details: { text: t('accounts.tabs.details'), content: <Details account={account} /> },
+        }}
       />
-      {tab === 'keys' && <KeysTab account={account} />}
-      {tab === 'requests' && <RequestsTab account={account} />}
-      {tab === 'statement' && <Statement account={account} />}
-      {tab === 'alerts' && <AlertsTab account={account} />}
-      {tab === 'activity' && (
-        <>
-          <Notes of={{ account: account.id }} />
-          <Activity of={{ account: account.id }} />
-        </>
-      )}
-      {tab === 'details' && <Details account={account} />}
     </Page>
   )
 }

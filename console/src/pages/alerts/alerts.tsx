@@ -32,15 +32,12 @@ export function Alerts() {
       <Tabs
         label={t('alerts.title')}
         current={tab}
-        tabs={[
-          ['firing', t('alerts.firing')],
-          ['targets', t('alerts.targets')],
-          ['deliveries', t('alerts.deliveries')],
-        ]}
+        tabs={{
+          firing: { text: t('alerts.firing'), content: <FiringNow /> },
+          targets: { text: t('alerts.targets'), content: <Targets /> },
+          deliveries: { text: t('alerts.deliveries'), content: <Deliveries /> },
+        }}
       />
-      {tab === 'firing' && <FiringNow />}
-      {tab === 'targets' && <Targets />}
-      {tab === 'deliveries' && <Deliveries />}
     </Page>
   )
 }

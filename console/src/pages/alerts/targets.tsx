@@ -7,10 +7,11 @@ import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
+import { Ask } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
 import { SecretOnce } from '../../ui/copy.tsx'
-import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { choiceField, textField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
 import { Row } from '../../ui/layout.tsx'
@@ -89,7 +90,6 @@ function TargetActions({ target: { id, name } }: { target: Target }) {
   const isOwner = useMay('owner')
   const [isAsking, setIsAsking] = useState(false)
   const params = { path: { target: id } }
-  const refresh = () => client.invalidateQueries({ queryKey: ['alerts'] })
   const testing = useMutation({
     mutationFn: () => bodyOf(api.POST('/admin/v1/alerts/{target}/test', { params })),
     onSuccess() {
@@ -97,15 +97,7 @@ function TargetActions({ target: { id, name } }: { target: Target }) {
       void navigate({ search: { tab: 'deliveries', target: name } })
     },
     onError: (error) => announce(describeFailure(error).title),
-    onSettled: refresh,
-  })
-  const deleting = useMutation({
-    mutationFn: () => bodyOf(api.DELETE('/admin/v1/alerts/{target}', { params })),
-    async onSuccess() {
-      await refresh()
-      announce(t('alerts.deleted', { name }))
-      setIsAsking(false)
-    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['alerts'] }),
   })
   if (!mayTest) return null
   return (
@@ -119,17 +111,17 @@ function TargetActions({ target: { id, name } }: { target: Target }) {
           items={[{ text: t('alerts.delete'), isDanger: true, onSelect: () => setIsAsking(true) }]}
         />
       )}
-      <Confirm
+      <Ask
         title={t('alerts.deleteTitle', { name })}
         action={t('alerts.deleteTarget')}
+        act={() => bodyOf(api.DELETE('/admin/v1/alerts/{target}', { params }))}
+        done={t('alerts.deleted', { name })}
+        refresh={[['alerts']]}
         isOpen={isAsking}
-        isBusy={deleting.isPending}
-        error={deleting.error}
-        onConfirm={() => deleting.mutate()}
         onClose={() => setIsAsking(false)}
       >
         {t('alerts.deleteText')}
-      </Confirm>
+      </Ask>
     </Row>
   )
 }

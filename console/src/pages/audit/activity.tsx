@@ -12,14 +12,23 @@ import { NewForm } from '../../ui/form.tsx'
 import { textAreaField } from '../../ui/form-fields.tsx'
 import { Split, Stack } from '../../ui/layout.tsx'
 import { List } from '../../ui/list/list.tsx'
-import { describeFailure, Failure, Loading } from '../../ui/states.tsx'
+import { describeFailure, Shown } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Time } from '../../ui/values.tsx'
 import { activityList, Actor } from './action-list.tsx'
 import { readActions, readNotes, type Note, type Thing } from './queries.ts'
 
+export function Past({ of }: { of: Thing }) {
+  return (
+    <>
+      <Notes of={of} />
+      <Activity of={of} />
+    </>
+  )
+}
+
 /** What operators have done to it. */
-export function Activity({ of }: { of: Thing }) {
+function Activity({ of }: { of: Thing }) {
   return (
     <List
       of={activityList}
@@ -31,18 +40,21 @@ export function Activity({ of }: { of: Thing }) {
 }
 
 /** What operators note about it, and a form for another note. */
-export function Notes({ of }: { of: Thing }) {
+function Notes({ of }: { of: Thing }) {
   const { rows, error, retry } = useList(['notes', of], readNotes(of))
   const mayAdd = useMay('operator')
   return (
     <Card title={t('audit.notes')} hint={t('audit.notesHint')}>
       <Stack>
-        {rows === undefined && error === null && <Loading rows={1} />}
-        {rows === undefined && error !== null && <Failure error={error} onRetry={retry} />}
-        {rows?.length === 0 && <p className="soft">{t('audit.noNotes')}</p>}
-        {rows?.map((note) => (
-          <OneNote key={note.id} note={note} />
-        ))}
+        <Shown query={{ data: rows, error, refetch: retry }} rows={1}>
+          {(notes) =>
+            notes.length === 0 ? (
+              <p className="soft">{t('audit.noNotes')}</p>
+            ) : (
+              notes.map((note) => <OneNote key={note.id} note={note} />)
+            )
+          }
+        </Shown>
         {mayAdd && <AddNote of={of} />}
       </Stack>
     </Card>

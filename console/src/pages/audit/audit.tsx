@@ -18,7 +18,7 @@ import { RowFacts, SheetHead } from '../../ui/list/sheet.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range.tsx'
 import { dayPresets } from '../../ui/range.ts'
-import { describeFailure, Empty, Failure, Loading } from '../../ui/states.tsx'
+import { describeFailure, Empty, Shown } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Count, Duration, Time } from '../../ui/values.tsx'
@@ -33,12 +33,11 @@ export function Audit() {
       <Tabs
         label={t('audit.title')}
         current={tab}
-        tabs={[
-          ['books', t('audit.books')],
-          ['actions', t('audit.actions')],
-        ]}
+        tabs={{
+          books: { text: t('audit.books'), content: <Books /> },
+          actions: { text: t('audit.actions'), content: <Actions /> },
+        }}
       />
-      {tab === 'books' ? <Books /> : <Actions />}
     </Page>
   )
 }
@@ -174,31 +173,27 @@ const differenceList = defineList<Difference>({
 })
 
 function AuditSheet({ id, row }: SheetProps<AuditRow>) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['audits', id],
-    queryFn: () => readAudit(id),
-  })
-  const time = data === undefined ? '' : formatTimeFully(new Date(data.at))
+  const query = useQuery({ queryKey: ['audits', id], queryFn: () => readAudit(id) })
+  const time = query.data === undefined ? '' : formatTimeFully(new Date(query.data.at))
   return (
     <>
       <SheetHead title={t('audit.auditOf', { time })} />
       <Stack>
-        {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
-        {data === undefined && error === null && <Loading />}
-        {data?.result === 'not_run' && (
-          <Notice tone="warn">{t('audit.notRun', { error: data.error ?? '' })}</Notice>
-        )}
-        {data?.result === 'passed' && (
-          <Notice tone="good">
-            {t('audit.clean', {
-              entries: String(data.counts.entries),
-              accounts: data.counts.accounts,
-            })}
-          </Notice>
-        )}
-        {data !== undefined && data.differences.length > 0 && (
-          <List of={differenceList} list={{ rows: data.differences }} />
-        )}
+        <Shown query={query}>
+          {({ result, error, counts, differences }) => (
+            <>
+              {result === 'not_run' && (
+                <Notice tone="warn">{t('audit.notRun', { error: error ?? '' })}</Notice>
+              )}
+              {result === 'passed' && (
+                <Notice tone="good">
+                  {t('audit.clean', { ...counts, entries: String(counts.entries) })}
+                </Notice>
+              )}
+              {differences.length > 0 && <List of={differenceList} list={{ rows: differences }} />}
+            </>
+          )}
+        </Shown>
         {row !== undefined && <RowFacts row={row} columns={auditList.columns} />}
       </Stack>
     </>

@@ -9,7 +9,7 @@ import { buttonClass } from '../../ui/button.tsx'
 import { Notice } from '../../ui/card.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Loading } from '../../ui/states.tsx'
-import { Activity, Notes } from '../audit/activity.tsx'
+import { Past } from '../audit/activity.tsx'
 import { ChannelFigures } from './channel-figures.tsx'
 import { ChannelSettings } from './channel-settings.tsx'
 import { Changes, ModelHealth, PastStates } from './channel-states.tsx'
@@ -52,8 +52,7 @@ function OneChannel({ name }: { name: string }) {
       <ChannelFigures detail={detail} />
       <Changes detail={detail} />
       <ChannelSettings detail={detail} />
-      <Notes of={{ channel: detail.name }} />
-      <Activity of={{ channel: detail.name }} />
+      <Past of={{ channel: detail.name }} />
     </Page>
   )
 }

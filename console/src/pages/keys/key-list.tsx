@@ -10,7 +10,7 @@ import { defineList, type ListColumn, type SheetProps } from '../../ui/list/defi
 import { RowFacts, SheetHead } from '../../ui/list/sheet.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Age, Missing, Time, Usd } from '../../ui/values.tsx'
-import { Activity, Notes } from '../audit/activity.tsx'
+import { Past } from '../audit/activity.tsx'
 import { kinds, states } from './address.ts'
 import { nameOf, readKeys, type Key } from './queries.ts'
 import { RevokeButton } from './revoke.tsx'
@@ -157,8 +157,7 @@ function KeySheet({ id, row }: SheetProps<Key>) {
     <>
       <SheetHead title={nameOf(key)} hint={t(`keys.kindNames.${key.kind}`)} />
       <RowFacts row={key} columns={[...keyList.columns, ...restrictions]} />
-      <Notes of={{ key: key.id }} />
-      <Activity of={{ key: key.id }} />
+      <Past of={{ key: key.id }} />
     </>
   )
 }

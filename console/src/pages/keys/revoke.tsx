@@ -1,12 +1,11 @@
 /** Revokes one key or several, after one question that says what stops. */
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sessionQuery, useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
+import { Ask } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/card.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { announce } from '../../ui/toast.tsx'
 import { Age, Usd } from '../../ui/values.tsx'
 import { nameOf, revokeKey, type Key } from './queries.ts'
 
@@ -48,28 +47,17 @@ interface RevokeProps {
 }
 
 export function RevokeQuestion({ keys, onClose, onDone }: RevokeProps) {
-  const client = useQueryClient()
   const { data: session } = useSuspenseQuery(sessionQuery)
-  const revoking = useMutation({
-    mutationFn: () => revokeAll(keys),
-    onSettled: () => void client.invalidateQueries({ queryKey: ['keys'] }),
-    onSuccess() {
-      announce(t('keys.revoked', { keys: countOf(keys) }))
-      onDone()
-    },
-  })
   return (
-    <Confirm
+    <Ask
       title={t('keys.revokeQuestion', { keys: countOf(keys) })}
       action={t('keys.revoke')}
+      act={() => revokeAll(keys)}
+      done={t('keys.revoked', { keys: countOf(keys) })}
+      refresh={[['keys']]}
       isOpen={keys.length > 0}
-      isBusy={revoking.isPending}
-      error={revoking.error}
-      onConfirm={() => revoking.mutate()}
-      onClose={() => {
-        revoking.reset()
-        onClose()
-      }}
+      onClose={onClose}
+      onDone={onDone}
     >
       <p>{t('keys.revokeMeans', { count: keys.length })}</p>
       {keys.some(({ id }) => id === session?.token_id) && (
@@ -85,7 +73,7 @@ export function RevokeQuestion({ keys, onClose, onDone }: RevokeProps) {
           </li>
         ))}
       </ul>
-    </Confirm>
+    </Ask>
   )
 }
 

@@ -1,21 +1,21 @@
 /** Who may use the admin side: admin tokens, and the sessions of the token that is signed in. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { signOut, useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
+import { AskButton } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
 import { SecretOnce } from '../../ui/copy.tsx'
-import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { choiceField, dayField, textField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
 import { defineList } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { announce } from '../../ui/toast.tsx'
 import { Age, Time } from '../../ui/values.tsx'
 
 function readTokens(cursor: { cursor?: string }) {
@@ -72,7 +72,16 @@ const tokenList = defineList<Token>({
   empty: <Empty title={t('settings.noToken')} />,
 })
 
-export function AdminTokens() {
+export function Access() {
+  return (
+    <>
+      <AdminTokens />
+      <Sessions />
+    </>
+  )
+}
+
+function AdminTokens() {
   const isOwner = useMay('owner')
   const [isNew, setIsNew] = useState(false)
   const close = (): void => setIsNew(false)
@@ -131,34 +140,19 @@ function NewToken({ onClose }: { onClose: () => void }) {
 }
 
 function RevokeToken({ token: { id, name, state } }: { token: Token }) {
-  const client = useQueryClient()
   const isOwner = useMay('owner')
-  const [isAsking, setIsAsking] = useState(false)
-  const revoking = useMutation({
-    mutationFn: () =>
-      bodyOf(api.DELETE('/admin/v1/admin-tokens/{id}', { params: { path: { id } } })),
-    async onSuccess() {
-      await client.invalidateQueries({ queryKey: ['settings', 'admin-tokens'] })
-      announce(t('settings.isRevoked', { name }))
-      setIsAsking(false)
-    },
-  })
   if (!isOwner || state !== 'active') return null
   return (
-    <>
-      <Button onClick={() => setIsAsking(true)}>{t('settings.revoke')}</Button>
-      <Confirm
-        title={t('settings.revokeTitle', { name })}
-        action={t('settings.revokeToken')}
-        isOpen={isAsking}
-        isBusy={revoking.isPending}
-        error={revoking.error}
-        onConfirm={() => revoking.mutate()}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('settings.revokeText')}
-      </Confirm>
-    </>
+    <AskButton
+      text={t('settings.revoke')}
+      title={t('settings.revokeTitle', { name })}
+      action={t('settings.revokeToken')}
+      act={() => bodyOf(api.DELETE('/admin/v1/admin-tokens/{id}', { params: { path: { id } } }))}
+      done={t('settings.isRevoked', { name })}
+      refresh={[['settings', 'admin-tokens']]}
+    >
+      {t('settings.revokeText')}
+    </AskButton>
   )
 }
 
@@ -186,33 +180,27 @@ const sessionList = defineList<Session>({
   empty: null,
 })
 
-export function Sessions() {
+function Sessions() {
   const { data, error, refetch } = useQuery({
     queryKey: ['settings', 'sessions'],
     queryFn: readSessions,
   })
-  const [isAsking, setIsAsking] = useState(false)
   return (
-    <>
-      <List
-        of={sessionList}
-        list={{ rows: data?.items, error, retry: () => void refetch() }}
-        title={t('settings.sessions')}
-        hint={t('settings.sessionsHint')}
-        actions={
-          <Button onClick={() => setIsAsking(true)}>{t('settings.signOutEverywhere')}</Button>
-        }
-      />
-      <Confirm
-        title={t('settings.signOutTitle')}
-        action={t('settings.signOutEverywhere')}
-        isOpen={isAsking}
-        isBusy={false}
-        onConfirm={() => void signOut('everywhere')}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('settings.signOutText')}
-      </Confirm>
-    </>
+    <List
+      of={sessionList}
+      list={{ rows: data?.items, error, retry: () => void refetch() }}
+      title={t('settings.sessions')}
+      hint={t('settings.sessionsHint')}
+      actions={
+        <AskButton
+          text={t('settings.signOutEverywhere')}
+          title={t('settings.signOutTitle')}
+          action={t('settings.signOutEverywhere')}
+          act={() => signOut('everywhere')}
+        >
+          {t('settings.signOutText')}
+        </AskButton>
+      }
+    />
   )
 }

@@ -12,7 +12,7 @@ import { List } from '../../ui/list/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { AdminTokens, Sessions } from './access.tsx'
+import { Access } from './access.tsx'
 import { Backups } from './backups.tsx'
 import { Gateways } from './gateways.tsx'
 import { InForce } from './in-force.tsx'
@@ -24,24 +24,14 @@ export function Settings() {
       <Tabs
         label={t('settings.title')}
         current={tab}
-        tabs={[
-          ['in-force', t('settings.inForce')],
-          ['gateways', t('settings.gatewaysTab')],
-          ['backups', t('settings.backups')],
-          ['access', t('settings.access')],
-          ['doctor', t('settings.doctor')],
-        ]}
+        tabs={{
+          'in-force': { text: t('settings.inForce'), content: <InForce /> },
+          gateways: { text: t('settings.gatewaysTab'), content: <Gateways /> },
+          backups: { text: t('settings.backups'), content: <Backups /> },
+          access: { text: t('settings.access'), content: <Access /> },
+          doctor: { text: t('settings.doctor'), content: <Doctor /> },
+        }}
       />
-      {tab === 'in-force' && <InForce />}
-      {tab === 'gateways' && <Gateways />}
-      {tab === 'backups' && <Backups />}
-      {tab === 'access' && (
-        <>
-          <AdminTokens />
-          <Sessions />
-        </>
-      )}
-      {tab === 'doctor' && <Doctor />}
     </Page>
   )
 }
