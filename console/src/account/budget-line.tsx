@@ -1,5 +1,6 @@
 /** A spending limit: a bar of its use, the rest, and when it starts anew in both zones. */
 import { t } from '../messages/t.ts'
+import { limitTone, Meter } from '../ui/card.tsx'
 import { usdText } from '../ui/exact.ts'
 import { formatAge, formatShare, formatTime } from '../ui/format.ts'
 import { Usd, useNow } from '../ui/values.tsx'
@@ -8,7 +9,6 @@ import type { Budget } from './answers.ts'
 export function BudgetLine({ budget }: { budget: Budget }) {
   const { period, limit_usd: limit, used_usd: used, left_usd: left, resets_at: resetsAt } = budget
   const share = limit === 0 ? 1 : Math.min(used / limit, 1)
-  const look = share >= 1 ? 'budget-spent' : share >= 0.8 ? 'budget-near' : ''
   return (
     <div>
       <div className="row row-between">
@@ -21,9 +21,7 @@ export function BudgetLine({ budget }: { budget: Budget }) {
         </span>
         <span className="soft">{t('account.usedShare', { share: formatShare(share) })}</span>
       </div>
-      <div className="budget-track holder-track">
-        <div className={`budget-bar ${look}`} style={{ width: `${share * 100}%` }} />
-      </div>
+      <Meter share={share} className="holder-meter" tone={limitTone(share)} />
       {resetsAt !== null && <Reset at={resetsAt} />}
     </div>
   )

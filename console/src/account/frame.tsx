@@ -37,7 +37,7 @@ export function Account() {
   useEffect(() => void Promise.allSettled([loadViews(), import('../ui/plot.tsx')]), [])
   return (
     <>
-      <a className="holder-skip" href="#content">
+      <a className="skip" href="#content">
         {t('account.skip')}
       </a>
       <header className="holder-bar">

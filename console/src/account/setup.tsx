@@ -74,7 +74,7 @@ function ClientSetup({ prices }: { prices: readonly ModelPrice[] }) {
   return (
     <Card title={t('account.setUpClient')}>
       <Stack>
-        <div className="filters">
+        <div className="row row-end filters">
           <SelectField
             label={t('account.client')}
             value={client.id}

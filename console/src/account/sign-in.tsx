@@ -39,8 +39,8 @@ async function enter(token: string): Promise<string> {
 export function SignIn() {
   useTitle()
   return (
-    <main className="holder-sign-in">
-      <div className="holder-sign-in-card">
+    <main className="sign-in">
+      <div className="stack sign-in-card">
         <Brand />
         <h1>{t('account.yours')}</h1>
         {lastEnd() === 'refused' && <Notice tone="warn">{t('account.endedToken')}</Notice>}

@@ -47,7 +47,7 @@ export function Shell() {
         <Brand />
         <PaletteButton look="wide" />
         <Navigation onChoose={() => setIsOpen(false)} />
-        <footer className="sidebar-foot">
+        <footer className="stack tight sidebar-foot">
           <LiveBadge />
           <PersonMenu />
         </footer>
@@ -100,7 +100,7 @@ function LiveBadge() {
   const nowMs = useNow(1_000)
   const age = formatAge(nowMs - seenAtMs)
   return (
-    <p className={`live live-${state}`}>
+    <p className={`row soft small live live-${state}`}>
       <span className="live-dot" />
       {t(`shell.live.${state}`, { age })}
     </p>
@@ -113,7 +113,7 @@ function LostNotice() {
   const nowMs = useNow(state === 'lost' ? 1_000 : null)
   if (state !== 'lost') return null
   return (
-    <div className="notice notice-bad lost">
+    <div className="notice lost" data-tone="bad">
       <p role="alert">{t('shell.live.noAnswer')}</p>
       <p className="soft">{t('shell.live.reconnects', { age: formatAge(nowMs - seenAtMs) })}</p>
     </div>
@@ -130,7 +130,7 @@ function PersonMenu() {
       trigger={
         <Button look="quiet">
           <UserRound aria-hidden />
-          <span className="person-name">{session.token_name}</span>
+          <span className="clip person-name">{session.token_name}</span>
         </Button>
       }
       head={

@@ -12,7 +12,6 @@ import { Prose } from '../ui/prose.tsx'
 import { describeFailure, Loading } from '../ui/states.tsx'
 import { LanguageLinks } from '../ui/preferences.tsx'
 import icon from '../icon.svg'
-import './sign-in.css'
 
 /** The code of the link, taken out of the address at once: it must not stay in the history. */
 const linkCode = takeCode()
@@ -48,7 +47,7 @@ export function SignIn() {
   }, [])
   return (
     <main className="sign-in">
-      <div className="sign-in-card">
+      <div className="stack sign-in-card">
         <img src={icon} alt="" width={40} height={40} />
         <h1>{t('shell.signIn.title')}</h1>
         {isWaiting ? (
@@ -115,7 +114,7 @@ function SafeWays() {
   return (
     <Notice tone="warn">
       <p>{t('shell.signIn.insecure')}</p>
-      <ul className="sign-in-ways">
+      <ul className="marked">
         <li>{t('shell.signIn.byProxy')}</li>
         <li>
           <Prose text={t('shell.signIn.byTunnel', { port, host: location.hostname })} />

@@ -1,8 +1,8 @@
 /** The budgets of a key that are set: how much of each is used. */
 import type { ReactNode } from 'react'
 import { t } from '../messages/t.ts'
+import { limitTone, Meter } from './card.tsx'
 import { formatUsd, formatUsdExact } from './format.ts'
-import './budgets.css'
 
 interface BudgetedKey {
   readonly daily_usd: string
@@ -26,7 +26,7 @@ export function Budgets({ of: key, empty }: { of: BudgetedKey; empty: ReactNode 
   ).filter(([, , limit]) => /[1-9]/.test(limit))
   if (budgets.length === 0) return empty
   return (
-    <ul className="budgets">
+    <ul className="stack tight budgets">
       {budgets.map(([period, used, limit]) => (
         <Budget key={period} period={period} used={used} limit={limit} />
       ))}
@@ -34,14 +34,11 @@ export function Budgets({ of: key, empty }: { of: BudgetedKey; empty: ReactNode 
   )
 }
 
-const nearlyAll = 0.8
-
 type Period = 'day' | 'month' | 'total'
 
 function Budget({ period, used, limit }: { period: Period; used: string; limit: string }) {
   const word = t(`figures.periods.${period}`)
   const share = Math.min(Math.max(Number(used) / Number(limit), 0), 1)
-  const look = share >= 1 ? 'budget-spent' : share >= nearlyAll ? 'budget-near' : ''
   return (
     <li
       data-tip={t('ui.budgetTip', {
@@ -55,9 +52,7 @@ function Budget({ period, used, limit }: { period: Period; used: string; limit: 
         <span className="soft">{t('ui.ofLimit', { limit: formatUsd(limit) })}</span>
       </span>
       <span className="soft">{word}</span>
-      <span className="budget-track">
-        <span className={`budget-bar ${look}`} style={{ width: `${share * 100}%` }} />
-      </span>
+      <Meter share={share} tone={limitTone(share)} />
     </li>
   )
 }

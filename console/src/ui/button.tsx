@@ -1,5 +1,6 @@
 /** Buttons, and links that look like them. */
 import type { ComponentProps, ReactNode } from 'react'
+import './controls.css'
 import './parts.css'
 
 type Look = 'plain' | 'primary' | 'danger' | 'quiet'

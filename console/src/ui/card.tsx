@@ -20,7 +20,7 @@ export function Card({ title, hint, actions, isFlush = false, children }: CardPr
         <header className="card-head">
           <div>
             <h2 id={id}>{title}</h2>
-            {hint !== undefined && <p className="soft card-hint">{hint}</p>}
+            {hint !== undefined && <p className="soft medium">{hint}</p>}
           </div>
           {actions !== undefined && <div className="row">{actions}</div>}
         </header>
@@ -33,16 +33,37 @@ export function Card({ title, hint, actions, isFlush = false, children }: CardPr
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
 
 export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
-  return <span className={`badge badge-${tone}`}>{children}</span>
+  return (
+    <span className="badge" data-tone={tone}>
+      {children}
+    </span>
+  )
 }
 
 /** A sentence that stands out, with what to do. */
 export function Notice({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
   return (
-    <div className={`notice notice-${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    <div className="notice" data-tone={tone} role={tone === 'bad' ? 'alert' : 'status'}>
       {children}
     </div>
   )
+}
+
+/** How much of a whole, as a bar; the words beside it say the same. */
+export function Meter(props: { share: number; tone?: Tone; className?: string }) {
+  const { share, tone = 'accent', className = '' } = props
+  return (
+    <span className={`meter ${className}`} data-tone={tone} aria-hidden>
+      <span style={{ width: `${share * 100}%` }} />
+    </span>
+  )
+}
+
+const nearlyAll = 0.8
+
+/** The tone of a limit of which this share is used. */
+export function limitTone(share: number): Tone {
+  return share >= 1 ? 'bad' : share >= nearlyAll ? 'warn' : 'accent'
 }
 
 interface FigureProps {
@@ -57,9 +78,9 @@ interface FigureProps {
 export function Figure({ label, value, note, children }: FigureProps) {
   return (
     <div className="figure">
-      <div className="figure-label">{label}</div>
+      <div className="soft medium">{label}</div>
       <div className="figure-value">{value}</div>
-      {note !== undefined && <div className="figure-note">{note}</div>}
+      {note !== undefined && <div className="soft small figure-note">{note}</div>}
       {children}
     </div>
   )
@@ -75,8 +96,8 @@ export function Facts({ items }: { items: readonly (readonly [string, ReactNode]
     <dl className="facts">
       {items.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dt className="soft small">{name}</dt>
+          <dd className="break">{value}</dd>
         </div>
       ))}
     </dl>

@@ -69,7 +69,7 @@ export function Chart(props: ChartProps) {
   }
   return (
     <figure className="chart" aria-label={label}>
-      <figcaption className="chart-head">
+      <figcaption className="row row-between chart-head">
         <Legend
           series={series}
           hidden={hidden}
@@ -172,13 +172,13 @@ function Tip({ chart, series, point: { index, left, top, width } }: TipProps) {
         {[...sorted, ...series.filter(({ isFaint }) => isFaint)].map((each) => (
           <li key={each.name}>
             <Swatch colour={each.colour} />
-            <span className="chart-tip-name">{each.name}</span>
+            <span className="clip chart-tip-name">{each.name}</span>
             <b>{textOf(each.values[index], exact)}</b>
           </li>
         ))}
         {chart.isStacked === true && parts.length > 1 && (
           <li className="chart-tip-total">
-            <span className="chart-tip-name">{t('time.total')}</span>
+            <span className="clip chart-tip-name">{t('time.total')}</span>
             <b>{exact(parts.reduce((sum, each) => sum + valueOf(each), 0))}</b>
           </li>
         )}

@@ -34,12 +34,17 @@ export function Field({
         'aria-invalid': error === undefined ? undefined : true,
       })}
       {isDescribed && (
-        <p id={`${id}-hint`} className={error === undefined ? 'field-hint' : 'field-hint bad'}>
+        <p id={`${id}-hint`} className={hintClass(error)}>
           {error ?? hint}
         </p>
       )}
     </div>
   )
+}
+
+/** For what is below an input: a hint, or a mistake. */
+export function hintClass(error?: string): string {
+  return `${error === undefined ? 'soft' : 'bad'} small break`
 }
 
 type InputProps = FieldProps &
@@ -85,7 +90,7 @@ export function AreaField({ label, hint, error, isCode = false, onChange, ...res
           spellCheck={!isCode}
           {...rest}
           {...wired}
-          className={isCode ? 'input input-area code' : 'input input-area'}
+          className={isCode ? 'input code' : 'input'}
           onChange={({ target }) => onChange(target.value)}
         />
       )}
@@ -166,7 +171,7 @@ export function CheckField(props: {
       <div>
         <label htmlFor={id}>{label}</label>
         {hint !== undefined && (
-          <p id={`${id}-hint`} className="field-hint">
+          <p id={`${id}-hint`} className={hintClass()}>
             {hint}
           </p>
         )}
@@ -199,7 +204,7 @@ export function FileField(
       {(wired) => (
         <input
           {...wired}
-          className="input input-file"
+          className="input"
           type="file"
           accept={accept}
           multiple={isMultiple}

@@ -3,6 +3,7 @@
  * `tokens.css`, so that a plain element may have the class, too.
  */
 import type { ComponentProps, ReactNode } from 'react'
+import { hintClass } from './field.tsx'
 
 type Tag = 'div' | 'ul' | 'ol' | 'section' | 'header' | 'footer' | 'form' | 'span'
 
@@ -15,10 +16,7 @@ interface BoxProps extends Pick<ComponentProps<'div'>, 'role' | 'id' | 'aria-lab
 
 function box(name: string) {
   return ({ as: Element = 'div', isTight = false, ...rest }: BoxProps) => (
-    <Element
-      {...rest}
-      className={`${name}${isTight ? ' tight' : ''}${Element === 'ul' || Element === 'ol' ? ' plain' : ''}`}
-    />
+    <Element {...rest} className={isTight ? `${name} tight` : name} />
   )
 }
 
@@ -47,7 +45,7 @@ export function Group(props: {
     <fieldset className="group">
       <legend>{title}</legend>
       {(error !== undefined || hint !== undefined) && (
-        <p className={error === undefined ? 'field-hint' : 'field-hint bad'}>{error ?? hint}</p>
+        <p className={hintClass(error)}>{error ?? hint}</p>
       )}
       {children}
     </fieldset>

@@ -17,8 +17,10 @@ export function MoneyEquation({ hint, figures }: MoneyEquationProps) {
     <Card title={t('margin.equation')} hint={hint}>
       <dl className="equation">
         {equationOf(figures).map(({ word, name, meaning, usd, text }) => (
-          <div key={word} className={word === 'known_margin_usd' ? 'equation-margin' : undefined}>
-            <dt data-tip={meaning}>{name}</dt>
+          <div key={word}>
+            <dt className="soft small" data-tip={meaning}>
+              {name}
+            </dt>
             <dd>
               <span className="equation-sign">{signOf(word)}</span>
               <data value={usd} data-tip={t('ui.value.exactly', { amount: formatUsdExact(usd) })}>

@@ -15,9 +15,9 @@ export function Page({ title, hint, actions, trail, children }: PageProps) {
   return (
     <div className="page">
       <header className="page-head">
-        <div className="page-title">
-          {trail !== undefined && <div className="page-trail">{trail}</div>}
-          <h1>{title}</h1>
+        <div>
+          {trail !== undefined && <div className="medium">{trail}</div>}
+          <h1 className="break">{title}</h1>
           {hint !== undefined && <p className="soft">{hint}</p>}
         </div>
         {actions !== undefined && <div className="row">{actions}</div>}

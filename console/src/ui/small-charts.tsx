@@ -1,5 +1,6 @@
 /** Small pictures of figures: a line in a table cell, bars that compare parts. */
 import type { ReactNode } from 'react'
+import { Meter } from './card.tsx'
 import './chart.css'
 
 /** A trend without axes; `label` says it in words. */
@@ -18,8 +19,8 @@ export function Spark({ values, label }: { values: readonly number[]; label: str
       aria-label={label}
       data-tip={label}
     >
-      <path className="spark-area" d={`M0,26 L${points.join(' L')} L100,26 Z`} />
-      <polyline className="spark-line" points={points.join(' ')} />
+      <path d={`M0,26 L${points.join(' L')} L100,26 Z`} />
+      <polyline points={points.join(' ')} />
     </svg>
   )
 }
@@ -39,15 +40,10 @@ export function BarList({ label, bars }: { label: string; bars: readonly Bar[] }
       {bars.map(({ id, name, value, text }) => (
         <li key={id}>
           <div className="bar-list-head">
-            <span className="bar-list-name">{name}</span>
+            <span className="break">{name}</span>
             <span className="number">{text}</span>
           </div>
-          <div className="bar-list-track">
-            <div
-              className="bar-list-bar"
-              style={{ width: `${top <= 0 ? 0 : (Math.max(value, 0) / top) * 100}%` }}
-            />
-          </div>
+          <Meter share={top <= 0 ? 0 : Math.max(value, 0) / top} />
         </li>
       ))}
     </ul>

@@ -7,7 +7,6 @@ import { t } from '../messages/t.ts'
 import type { Tone } from './card.tsx'
 import { formatClock, formatDuration, formatShare, formatShortDay, formatTime } from './format.ts'
 import './chart.css'
-import './state-timeline.css'
 
 export interface Piece {
   readonly fromMs: number

@@ -11,7 +11,7 @@ export function Loading({ rows = 4 }: { rows?: number }) {
     <div className="loading" role="status">
       <span className="visually-hidden">{t('ui.state.loading')}</span>
       {Array.from({ length: rows }, (_, index) => (
-        <div key={index} className="loading-line" />
+        <div key={index} />
       ))}
     </div>
   )

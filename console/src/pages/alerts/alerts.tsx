@@ -97,7 +97,7 @@ function Includes({ includes }: Pick<Firing, 'includes'>) {
   return (
     <details className="soft">
       <summary>{t('alerts.includes', { count: includes.length })}</summary>
-      <ul>
+      <ul className="marked">
         {includes.map(({ kind, title }) => (
           <li key={`${kind} ${title}`}>{title}</li>
         ))}

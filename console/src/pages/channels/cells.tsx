@@ -1,7 +1,7 @@
 /** Parts that all tables of channels share: the state and its reason, the next step, figures. */
 import type { ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
-import { Badge } from '../../ui/card.tsx'
+import { Badge, Meter } from '../../ui/card.tsx'
 import {
   formatCount,
   formatDuration,
@@ -43,7 +43,7 @@ export function StateBadge({ place }: { place: Place }) {
 export function State({ place, health, sights }: Standing) {
   if (sights.length === 0) return <OneState place={place} health={health} />
   return (
-    <ul className="plain stack tight">
+    <ul className="stack tight">
       {sights.map((sight) => (
         <li key={sight.health.node}>
           <OneState {...sight} />
@@ -237,9 +237,7 @@ export function Share({ row: { share, traffic } }: { row: Row }) {
   return (
     <Noted tip={t('channels.shareTip', { past })} note={note}>
       {formatShare(share)}
-      <div className="channel-bar" aria-hidden>
-        <div style={{ width: `${share * 100}%` }} />
-      </div>
+      <Meter share={share} className="channel-meter" />
     </Noted>
   )
 }

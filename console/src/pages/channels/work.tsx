@@ -147,7 +147,7 @@ function WorkDialog({ work, names, onClose }: WorkDialogProps) {
     >
       {work === 'off' && !isOver && <WithoutThem channels={names} />}
       {(names.length > 1 || outcomes.length > 0) && (
-        <ul className="plain stack tight scroll" role={running.isIdle ? undefined : 'status'}>
+        <ul className="stack tight scroll" role={running.isIdle ? undefined : 'status'}>
           {names.map((each) => (
             <OutcomeLine
               key={each}

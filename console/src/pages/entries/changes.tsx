@@ -37,7 +37,7 @@ export function summaryOf(diff: readonly EntryDiff[]): string {
 
 export function DiffList({ diff }: { diff: readonly EntryDiff[] }) {
   return (
-    <ul className="plain lined">
+    <ul className="lined">
       {diff.map((entry) => (
         <li key={`${entry.kind} ${entry.name}`}>
           <DiffEntry entry={entry} />

@@ -143,7 +143,7 @@ function Tick({ model, served, error, onTick, onChange }: TickProps) {
           ))}
         </Pair>
       )}
-      {error !== undefined && <p className="field-hint bad">{error}</p>}
+      {error !== undefined && <p className="bad small break">{error}</p>}
     </Stack>
   )
 }

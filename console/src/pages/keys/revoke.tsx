@@ -63,7 +63,7 @@ export function RevokeQuestion({ keys, onClose, onDone }: RevokeProps) {
       {keys.some(({ id }) => id === session?.token_id) && (
         <Notice tone="warn">{t('keys.ownSessionEnds')}</Notice>
       )}
-      <ul className="keys-stopping" aria-label={t('keys.whatStops')}>
+      <ul className="marked" aria-label={t('keys.whatStops')}>
         {keys.map((key) => (
           <li key={key.id}>
             <strong className="break">{nameOf(key)}</strong> <code>{key.head}</code>

@@ -269,7 +269,8 @@ function ModelName({ row: { model, price, isChanging } }: { row: Row }) {
         {isChanging && <Badge tone="accent">{t('models.list.newPriceLater')}</Badge>}
         {others.length > 0 && (
           <span
-            className="badge badge-neutral"
+            className="badge"
+            data-tone="neutral"
             data-tip={others.map(([field, text]) => `${field} ${text}`).join(', ')}
           >
             {t('models.list.morePrices')}

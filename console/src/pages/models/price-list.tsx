@@ -41,7 +41,7 @@ export function PriceList() {
   const own = rows.filter(({ version }) => version.model === model)
   return (
     <>
-      <div className="filters">
+      <div className="row filters">
         <SelectField
           label={t('models.list.model')}
           value={own.length > 0 ? model : ''}

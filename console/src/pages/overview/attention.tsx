@@ -23,7 +23,7 @@ export function Attention({ items }: { items: readonly Item[] }) {
   if (items.length === 0)
     return (
       <Card>
-        <p className="all-well">
+        <p className="row attention-title">
           <CircleCheck className="good" aria-hidden /> {t('overview.allWell')}
         </p>
       </Card>

@@ -168,7 +168,7 @@ function Remarks({ result }: { result: Reconciliation }) {
       {stops.length > 0 && (
         <Notice tone="warn">
           {t('reconciliation.stopped')}
-          <ul>
+          <ul className="marked">
             {stops.map(({ node, from, to }) => (
               <li key={`${node} ${from}`}>
                 {node}: <Time at={from} /> – {to !== null && <Time at={to} />}

@@ -53,11 +53,11 @@ export function Views({ search }: { search: ReportSearch }) {
       />
       <Popover.Portal>
         <Popover.Positioner align="end" sideOffset={6} className="menu-place">
-          <Popover.Popup className="menu reports-views" aria-label={t('reports.views')}>
+          <Popover.Popup className="menu stack reports-views" aria-label={t('reports.views')}>
             {views.length === 0 && <p className="soft">{t('reports.noViews')}</p>}
             <ul>
               {views.map((view) => (
-                <li key={view.name}>
+                <li key={view.name} className="row row-between">
                   <Link to="/reports" search={view.search}>
                     {view.name}
                   </Link>

@@ -24,20 +24,20 @@ export function Attempts({ request }: { request: RequestInFull }) {
   const endMs = Math.max(durationMsOf(request), ...ends, 1)
   return (
     <Card title={t('requests.attempts')} hint={t('requests.fromStart')}>
-      <ol className="attempts">
+      <ol className="stack attempts">
         {attempts.map((attempt, index) => (
           <AttemptRow key={index} attempt={attempt} endMs={endMs} request={request} />
         ))}
       </ol>
-      <div className="attempts-axis" aria-hidden>
+      <div className="row row-between soft attempts-axis" aria-hidden>
         {[0, 0.25, 0.5, 0.75, 1].map((share) => (
           <span key={share}>{formatDuration(endMs * share)}</span>
         ))}
       </div>
-      <ul className="attempts-legend">
+      <ul className="row soft small attempts-legend">
         {(['wait', 'answer', 'failed'] as const).map((kind) => (
-          <li key={kind}>
-            <span className={`attempts-swatch attempts-${kind}`} /> {t(`requests.bars.${kind}`)}
+          <li key={kind} className="row">
+            <span className={`attempts-${kind}`} /> {t(`requests.bars.${kind}`)}
           </li>
         ))}
       </ul>
@@ -79,8 +79,8 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
   const { dropped_betas: dropped, vendor_error: error } = attempt
   const hasAnswered = name === 'answered' && request.outcome === 'completed'
   return (
-    <li>
-      <div className="attempts-head">
+    <li className="stack">
+      <div className="row attempts-head">
         <ChannelLink name={channel} />
         <Badge tone={hasAnswered ? 'good' : first === null ? 'bad' : 'neutral'}>
           {status === null
@@ -95,7 +95,7 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
         {next !== null && t(`requests.next.${next}`)}
       </p>
       <AttemptBar attempt={attempt} endMs={endMs} />
-      <p className="soft attempts-times">
+      <p className="soft small">
         {t.rich(first === null ? 'requests.attemptTimes' : 'requests.attemptTimesFirst', {
           start: () => <Duration ms={attempt.started_ms} />,
           first: () => <Duration ms={first} />,
@@ -104,7 +104,7 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
         {dropped.length > 0 && ` ${t('requests.droppedBetas', { betas: dropped.join(', ') })}`}
       </p>
       {error !== null && (
-        <p className="soft attempts-times">
+        <p className="soft small">
           <VendorErrorWords error={error} />. <Prose text={vendorErrorMeaning(error)} />
         </p>
       )}
@@ -121,12 +121,12 @@ function AttemptBar({ attempt, endMs }: Omit<RowProps, 'request'>) {
   return (
     <div className="attempts-track" aria-hidden>
       <div
-        className={`attempts-bar ${first === null ? 'attempts-failed' : 'attempts-wait'}`}
+        className={first === null ? 'attempts-failed' : 'attempts-wait'}
         style={{ left: part(startMs), width: part(waitMs) }}
       />
       {first !== null && (
         <div
-          className={`attempts-bar ${rest}`}
+          className={rest}
           style={{ left: part(startMs + waitMs), width: part(duration - waitMs) }}
         />
       )}

@@ -27,7 +27,7 @@ export function Bill({ request }: { request: RequestInFull }) {
   return (
     <Card title={t('requests.bill')} hint={t('requests.exact')} isFlush>
       <BillTable bill={bill} cost={cost} />
-      <div className="bill-arithmetic">
+      <div className="stack bill-arithmetic">
         <h3>{t('requests.arithmetic')}</h3>
         <code className="break">{bill.calculation}</code>
       </div>
@@ -44,7 +44,7 @@ export function Margin({ request }: { request: RequestInFull }) {
   const margin = subtractUsd(cost, refunded, own ?? '0', lost)
   return (
     <Card title={t('requests.ownCostAndMargin')}>
-      <dl className="margin">
+      <dl className="stack margin">
         <Amount name={t('requests.charge')}>{formatUsdExact(cost)}</Amount>
         {refund !== null && <Amount name={t('requests.refund')}>{minus(refunded)}</Amount>}
         <Amount
@@ -58,9 +58,9 @@ export function Margin({ request }: { request: RequestInFull }) {
             {minus(lost)}
           </Amount>
         )}
-        <div className="margin-total">
+        <div>
           <dt>{t('requests.margin')}</dt>
-          <dd className={isKnown && margin.startsWith('-') ? 'bad' : ''}>
+          <dd className={isKnown && margin.startsWith('-') ? 'bad nowrap' : 'nowrap'}>
             {isKnown ? formatUsdExact(margin) : t('requests.notKnown')}
           </dd>
         </div>
@@ -78,9 +78,9 @@ function Amount({ name, note, children }: { name: string; note?: string; childre
     <div>
       <dt>
         {name}
-        {note !== undefined && <span className="field-hint">{note}</span>}
+        {note !== undefined && <span className="soft small">{note}</span>}
       </dt>
-      <dd>{children}</dd>
+      <dd className="nowrap">{children}</dd>
     </div>
   )
 }

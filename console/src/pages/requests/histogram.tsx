@@ -25,7 +25,7 @@ interface HistogramProps {
 export function Histogram({ filter, onChoose }: HistogramProps) {
   const { data } = useQuery({ ...histogramQuery(filter), placeholderData: (before) => before })
   const [begun, setBegun] = useState<number>()
-  if (data === undefined) return <div className="histogram" aria-hidden />
+  if (data === undefined) return <div className="stack small histogram" aria-hidden />
   const bars = data.buckets.map(({ at, requests, by_outcome: counts }) => ({
     at,
     requests,
@@ -49,7 +49,7 @@ export function Histogram({ filter, onChoose }: HistogramProps) {
     refused,
   })
   return (
-    <figure className="histogram">
+    <figure className="stack small histogram">
       <figcaption>
         {summary} <span className="soft">{t('requests.chooseStep')}</span>
       </figcaption>
@@ -83,7 +83,7 @@ export function Histogram({ filter, onChoose }: HistogramProps) {
           </div>
         ))}
       </div>
-      <div className="histogram-axis soft" aria-hidden>
+      <div className="row row-between soft" aria-hidden>
         <span>{formatTime(new Date(data.from))}</span>
         <span>{formatTime(new Date(data.to))}</span>
       </div>

@@ -114,7 +114,7 @@ function Parts({ id }: { id: string }) {
       </Card>
     )
   return (
-    <div className="request">
+    <div className="stack request">
       <WhatHappened request={request} />
       <RequestFigures request={request} />
       <Attempts request={request} />
@@ -151,11 +151,11 @@ function WhatHappened({ request }: { request: RequestInFull }) {
   return (
     <Card title={t('requests.whatHappened')} actions={<OutcomeBadge of={outcome} />}>
       <div className="stack">
-        <dl className="request-story">
+        <dl className="stack request-story">
           {story.map(([name, text]) => (
             <div key={name}>
-              <dt>{name}</dt>
-              <dd>{text}</dd>
+              <dt className="soft">{name}</dt>
+              <dd className="break">{text}</dd>
             </div>
           ))}
         </dl>

@@ -28,7 +28,7 @@ export function HelpSheet({ isOpen, onClose }: HelpSheetProps) {
       isOpen={isOpen}
       onClose={onClose}
     >
-      <dl className="shortcuts">
+      <dl className="stack shortcuts">
         {[...everywhere, ...pages].map(({ keys, text }) => (
           <div key={text}>
             <dt>

@@ -91,7 +91,7 @@ function PaletteSearch({ onClose }: { onClose: () => void }) {
     event.preventDefault()
   }
   return (
-    <div className="palette">
+    <div className="stack palette">
       <input
         className="input"
         type="search"
@@ -125,7 +125,7 @@ function PaletteSearch({ onClose }: { onClose: () => void }) {
           />
         ))}
       </ul>
-      <p className="soft palette-status" role="status">
+      <p className="soft medium palette-status" role="status">
         {entries.length === 0 && !isBusy ? t('shell.palette.nothing') : ''}
       </p>
     </div>
@@ -157,7 +157,7 @@ function EntryLine({ id, entry, isActive, onChoose }: EntryLineProps) {
     >
       <EntryIcon kind={entry.kind} />
       <span className="break">{entry.name}</span>
-      <span className="soft palette-detail">{entry.detail}</span>
+      <span className="soft small palette-detail">{entry.detail}</span>
     </li>
   )
 }

@@ -24,7 +24,7 @@ export function ColumnsMenu({ columns, isShown, onChoose, onReset }: ColumnsMenu
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner align="end" sideOffset={6} className="menu-place">
-          <Popover.Popup className="menu list-columns" aria-label={t('list.columns')}>
+          <Popover.Popup className="menu stack tight list-columns" aria-label={t('list.columns')}>
             {columns.map((column) => (
               <CheckField
                 key={column.id}

@@ -8,6 +8,7 @@ import { SelectField } from '../field.tsx'
 import { SearchField } from '../search-field.tsx'
 import { SuggestField } from '../suggest-field.tsx'
 import type { ListFilter, NamesQuery, Values } from './define.ts'
+import './filters.css'
 
 type Changes<Name extends string> = { readonly [Key in Name]?: string | undefined }
 
@@ -28,7 +29,7 @@ export function Filters<Name extends string>(props: FiltersProps<Name>) {
   const clear = (): void =>
     onChange(Object.fromEntries(filters.map(({ name }) => [name, undefined])) as Changes<Name>)
   return (
-    <div className="list-filters" role="search">
+    <div className="row list-filters" role="search">
       {filters.map((filter) => (
         <Filter
           key={filter.name}
@@ -81,7 +82,7 @@ function FilterField<Name extends string>(props: FieldProps<Name>) {
     case 'link':
       return (
         <span className="list-filter-text">
-          {label} <code>{value}</code>
+          {label} <code className="clip">{value}</code>
         </span>
       )
     case 'text':

@@ -140,7 +140,7 @@ function ListCount<Row extends RowData, Name extends string>({
   const isAll = list.more?.hasMore !== true
   const known = count ?? (isAll ? shown : undefined)
   return (
-    <span className="list-count" role="status">
+    <span role="status">
       {known === undefined
         ? t('list.shown', { count: shown })
         : known > shown
@@ -186,7 +186,7 @@ function FullList<Row extends RowData, Name extends string>(props: FullProps<Row
   return (
     <div ref={body} className="list-body">
       {bulk !== undefined && chosen.length > 0 && (
-        <div className="list-chosen" role="group" aria-label={t('list.selection')}>
+        <div className="row medium list-chosen" role="group" aria-label={t('list.selection')}>
           <span role="status">{t('list.selected', { count: chosen.length })}</span>
           {bulk.actions(chosen, () => setSelection({}))}
           <Button look="quiet" onClick={() => setSelection({})}>

@@ -45,7 +45,7 @@ interface SheetHeadProps {
 export function SheetHead({ title, hint, actions }: SheetHeadProps) {
   return (
     <div className="sheet-head">
-      <div className="sheet-title">
+      <div className="break">
         <Base.Title className="dialog-title">{title}</Base.Title>
         {hint !== undefined && <p className="soft">{hint}</p>}
       </div>
