@@ -1,20 +1,13 @@
 /** Exact sums of amounts: whole pico-dollars, because no binary number holds decimal amounts. */
-const digits = 12
+import { formatUsd, parseUsd, picos } from '../../../src/base/money.ts'
 
 /** Reads decimal text: 1.5 → 1500000000000. What follows the twelfth decimal is dropped. */
 export function parsePicos(usd: string): bigint {
-  const [, minus = '', whole = '0', fraction = ''] =
-    /^(-?)(\d+)(?:\.(\d{1,12})\d*)?$/.exec(usd) ?? []
-  const size = BigInt(whole + fraction.padEnd(digits, '0'))
-  return minus === '' ? size : -size
+  return parseUsd(usd.replace(/(\.\d{12})\d+$/, '$1')) ?? 0n
 }
 
-/** The exact decimal text of an amount, without zeros at its end. */
-function usdOf(picos: bigint): string {
-  const text = (picos < 0n ? -picos : picos).toString().padStart(digits + 1, '0')
-  const fraction = text.slice(-digits).replace(/0+$/, '')
-  const whole = text.slice(0, -digits)
-  return `${picos < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+function usdOf(amount: bigint): string {
+  return formatUsd(picos(amount))
 }
 
 export function sumUsd(amounts: readonly string[]): string {
