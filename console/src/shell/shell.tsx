@@ -142,28 +142,11 @@ function PersonMenu() {
       items={[
         ...themes,
         ...languageItems(),
+        { Icon: Keyboard, text: t('shell.shortcuts'), onSelect: () => openLayer('help') },
+        { Icon: LogOut, text: t('shell.signOut'), onSelect: () => void signOut('here') },
         {
-          text: (
-            <>
-              <Keyboard aria-hidden /> {t('shell.shortcuts')}
-            </>
-          ),
-          onSelect: () => openLayer('help'),
-        },
-        {
-          text: (
-            <>
-              <LogOut aria-hidden /> {t('shell.signOut')}
-            </>
-          ),
-          onSelect: () => void signOut('here'),
-        },
-        {
-          text: (
-            <>
-              <ShieldOff aria-hidden /> {t('shell.signOutEverywhere')}
-            </>
-          ),
+          Icon: ShieldOff,
+          text: t('shell.signOutEverywhere'),
           onSelect: () => void signOut('everywhere'),
         },
       ]}

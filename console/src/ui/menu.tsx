@@ -1,10 +1,11 @@
 /** A button that opens a list of actions. */
 import { Menu as Base } from '@base-ui/react/menu'
-import { Ellipsis } from 'lucide-react'
+import { Ellipsis, type LucideIcon } from 'lucide-react'
 import type { ReactElement, ReactNode } from 'react'
 import { IconButton } from './button.tsx'
 
 interface MenuItem {
+  readonly Icon?: LucideIcon
   readonly text: ReactNode
   readonly onSelect: () => void
   readonly isDanger?: boolean
@@ -36,13 +37,14 @@ export function Menu({ label, items, trigger, head }: MenuProps) {
         <Base.Positioner align="end" sideOffset={6} className="menu-place">
           <Base.Popup className="menu">
             {head !== undefined && <div className="menu-head">{head}</div>}
-            {items.map(({ text, onSelect, isDanger = false, isDisabled = false }, index) => (
+            {items.map(({ Icon, text, onSelect, isDanger = false, isDisabled = false }, index) => (
               <Base.Item
                 key={index}
                 className={isDanger ? 'menu-item bad' : 'menu-item'}
                 disabled={isDisabled}
                 onClick={onSelect}
               >
+                {Icon !== undefined && <Icon aria-hidden />}
                 {text}
               </Base.Item>
             ))}

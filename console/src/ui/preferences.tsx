@@ -19,17 +19,11 @@ export function useThemeItems() {
   const chosen = useTheme()
   return themes
     .filter((theme) => theme !== chosen)
-    .map((theme) => {
-      const Icon = icons[theme]
-      return {
-        text: (
-          <>
-            <Icon aria-hidden /> {t(`ui.themes.${theme}`)}
-          </>
-        ),
-        onSelect: () => chooseTheme(theme),
-      }
-    })
+    .map((theme) => ({
+      Icon: icons[theme],
+      text: t(`ui.themes.${theme}`),
+      onSelect: () => chooseTheme(theme),
+    }))
 }
 
 const otherLanguages = languages.filter((each) => each !== language)
@@ -43,11 +37,8 @@ function chooseLanguage(chosen: Language): void {
 /** The other languages, for a menu. */
 export function languageItems() {
   return otherLanguages.map((each) => ({
-    text: (
-      <>
-        <Languages aria-hidden /> <span lang={each}>{languageNames[each]}</span>
-      </>
-    ),
+    Icon: Languages,
+    text: <span lang={each}>{languageNames[each]}</span>,
     onSelect: () => chooseLanguage(each),
   }))
 }
