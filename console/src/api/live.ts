@@ -4,7 +4,7 @@
  * often. A hidden page reads nothing until it is looked at. Components can show how old the data is.
  */
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
+import { buildSignal } from '../ui/signal.ts'
 import type { paths } from './schema.ts'
 
 type Notice = paths['/admin/v1/events']['get']['responses']['200']['content']['text/event-stream']
@@ -51,21 +51,15 @@ interface Live {
 }
 
 let live: Live = { state: 'connecting', seenAtMs: Date.now() }
-const watchers = new Set<() => void>()
+const changed = buildSignal()
 
 function setLive(state: LiveState): void {
   live = { state, seenAtMs: state === 'live' ? Date.now() : live.seenAtMs }
-  for (const watch of watchers) watch()
+  changed.send()
 }
 
 export function useLive(): Live {
-  return useSyncExternalStore(
-    (watch) => {
-      watchers.add(watch)
-      return () => watchers.delete(watch)
-    },
-    () => live,
-  )
+  return changed.useValue(() => live)
 }
 
 /**

@@ -1,12 +1,13 @@
 /** Light, dark, or as the system says. The choice is kept in this browser. */
-import { useSyncExternalStore } from 'react'
+import { buildSignal } from './signal.ts'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
 const storageKey = 'turnpike-theme'
-const changed = new EventTarget()
+const changed = buildSignal()
 const systemDark = matchMedia('(prefers-color-scheme: dark)')
+systemDark.addEventListener('change', changed.send)
 
 function readTheme(): Theme {
   const kept = localStorage.getItem(storageKey)
@@ -22,26 +23,17 @@ export function chooseTheme(theme: Theme): void {
   if (theme === 'system') localStorage.removeItem(storageKey)
   else localStorage.setItem(storageKey, theme)
   applyTheme(theme)
-  changed.dispatchEvent(new Event('change'))
-}
-
-function subscribe(onChange: () => void): () => void {
-  changed.addEventListener('change', onChange)
-  systemDark.addEventListener('change', onChange)
-  return () => {
-    changed.removeEventListener('change', onChange)
-    systemDark.removeEventListener('change', onChange)
-  }
+  changed.send()
 }
 
 /** The choice. */
 export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, readTheme)
+  return changed.useValue(readTheme)
 }
 
 /** The theme on the screen. */
 export function useThemeNow(): 'light' | 'dark' {
-  return useSyncExternalStore(subscribe, () => {
+  return changed.useValue(() => {
     const theme = readTheme()
     return theme === 'system' ? (systemDark.matches ? 'dark' : 'light') : theme
   })

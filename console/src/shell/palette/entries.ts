@@ -1,6 +1,6 @@
 /**
  * The entries of the palette: pages, actions, and what the gateway finds. Pure: what opens an entry is its
- * link. The best fit comes first: a whole name, then a beginning, then a part.
+ * link.
  */
 import type { LinkProps } from '@tanstack/react-router'
 import type { paths } from '../../api/schema.ts'
@@ -10,129 +10,70 @@ import { sections } from '../sections.ts'
 
 type SearchAnswer =
   paths['/admin/v1/search']['post']['responses']['200']['content']['application/json']
-export type Hit = SearchAnswer['items'][number]
-
-export type EntryKind = Hit['kind'] | 'page' | 'action'
+type Hit = SearchAnswer['items'][number]
 
 export interface Entry {
   /** Unique in the palette. */
   readonly id: string
-  readonly kind: EntryKind
+  readonly kind: Hit['kind'] | 'page' | 'action'
   readonly name: string
   /** Beside the name. */
   readonly detail: string
   readonly link: Pick<LinkProps, 'to' | 'params' | 'search'>
 }
 
-const pages: readonly Entry[] = sections.map(({ to, name, letter }) => ({
-  id: `page ${name}`,
-  kind: 'page',
-  name,
-  detail: `g ${letter}`,
-  link: { to },
-}))
+/** By its words: the least role that may do it, and where it is done. */
+const actions = {
+  newAccount: ['operator', { to: '/accounts', search: { new: true } }],
+  applyCatalogue: ['owner', { to: '/models', search: { tab: 'catalogue' } }],
+  importPrices: ['owner', { to: '/models', search: { tab: 'import' } }],
+  revokeLeaked: ['operator', { to: '/keys', search: {} }],
+  failedYesterday: ['viewer', { to: '/requests', search: { range: 'yesterday', status: '5xx' } }],
+  lowBalance: ['viewer', { to: '/accounts', search: { status: 'low' } }],
+  trouble: ['viewer', { to: '/channels', search: { state: 'trouble' } }],
+  alertTargets: ['viewer', { to: '/alerts', search: { tab: 'targets' } }],
+  actions: ['viewer', { to: '/audit', search: { tab: 'actions' } }],
+  backups: ['owner', { to: '/settings', search: { tab: 'backups' } }],
+  access: ['viewer', { to: '/settings', search: { tab: 'access' } }],
+  doctor: ['operator', { to: '/settings', search: { tab: 'doctor' } }],
+} as const satisfies Readonly<Record<string, readonly [Role, Entry['link']]>>
 
-interface Action extends Pick<Entry, 'name' | 'link'> {
-  /** The least role that may do it. */
-  readonly role: Role
-}
-
-const actions: readonly Action[] = [
-  {
-    name: t('shell.actions.newAccount'),
-    role: 'operator',
-    link: { to: '/accounts', search: { new: true } },
-  },
-  {
-    name: t('shell.actions.applyCatalogue'),
-    role: 'owner',
-    link: { to: '/models', search: { tab: 'catalogue' } },
-  },
-  {
-    name: t('shell.actions.importPrices'),
-    role: 'owner',
-    link: { to: '/models', search: { tab: 'import' } },
-  },
-  { name: t('shell.actions.revokeLeaked'), role: 'operator', link: { to: '/keys', search: {} } },
-  {
-    name: t('shell.actions.failedYesterday'),
-    role: 'viewer',
-    link: { to: '/requests', search: { range: 'yesterday', status: '5xx' } },
-  },
-  {
-    name: t('shell.actions.lowBalance'),
-    role: 'viewer',
-    link: { to: '/accounts', search: { status: 'low' } },
-  },
-  {
-    name: t('shell.actions.trouble'),
-    role: 'viewer',
-    link: { to: '/channels', search: { state: 'trouble' } },
-  },
-  {
-    name: t('shell.actions.alertTargets'),
-    role: 'viewer',
-    link: { to: '/alerts', search: { tab: 'targets' } },
-  },
-  {
-    name: t('shell.actions.actions'),
-    role: 'viewer',
-    link: { to: '/audit', search: { tab: 'actions' } },
-  },
-  {
-    name: t('shell.actions.backups'),
-    role: 'owner',
-    link: { to: '/settings', search: { tab: 'backups' } },
-  },
-  {
-    name: t('shell.actions.access'),
-    role: 'viewer',
-    link: { to: '/settings', search: { tab: 'access' } },
-  },
-  {
-    name: t('shell.actions.doctor'),
-    role: 'operator',
-    link: { to: '/settings', search: { tab: 'doctor' } },
-  },
+/** Pages and actions. */
+const own: readonly (Omit<Entry, 'id'> & { readonly role: Role })[] = [
+  ...sections.map(({ to, name, letter }) => ({
+    kind: 'page' as const,
+    name,
+    detail: `g ${letter}`,
+    link: { to },
+    role: 'viewer' as const,
+  })),
+  ...(Object.keys(actions) as (keyof typeof actions)[]).map((word) => {
+    const [role, link] = actions[word]
+    return { kind: 'action' as const, name: t(`shell.actions.${word}`), detail: '', link, role }
+  }),
 ]
 
-/** Pages and actions that fit a text; all of them without one. */
-export function fittingEntries(text: string, may: (role: Role) => boolean): readonly Entry[] {
-  const all = [
-    ...pages,
-    ...actions
-      .filter(({ role }) => may(role))
-      .map(({ name, link }): Entry => ({
-        id: `action ${name}`,
-        kind: 'action',
-        name,
-        link,
-        detail: '',
-      })),
+interface Asked {
+  readonly text: string
+  readonly may: (role: Role) => boolean
+  /** What the gateway has found. */
+  readonly found: readonly Hit[]
+}
+
+/** Pages and actions that begin with the text, what was found, then those that have it inside. */
+export function entriesFor({ text, may, found }: Asked): readonly Entry[] {
+  const entries = own
+    .filter(({ role }) => may(role))
+    .map((entry) => ({ ...entry, id: `${entry.kind} ${entry.name}` }))
+  const placeOf = ({ name }: Entry): number => name.toLowerCase().indexOf(text.toLowerCase())
+  return [
+    ...entries.filter((entry) => placeOf(entry) === 0),
+    ...found.map(entryOfHit),
+    ...entries.filter((entry) => placeOf(entry) > 0),
   ]
-  if (text === '') return all
-  return all
-    .map((entry) => ({ entry, place: placeIn(entry.name, text) }))
-    .filter(({ place }) => place !== -1)
-    .sort((left, right) => Math.min(left.place, 1) - Math.min(right.place, 1))
-    .map(({ entry }) => entry)
 }
 
-function placeIn(name: string, text: string): number {
-  return name.toLowerCase().indexOf(text.toLowerCase())
-}
-
-/** Pages and actions that begin with the text, what was found, then other pages and actions. */
-export function mergeEntries(
-  text: string,
-  own: readonly Entry[],
-  found: readonly Entry[],
-): readonly Entry[] {
-  const begins = own.filter(({ name }) => placeIn(name, text) === 0)
-  return [...begins, ...found, ...own.filter((entry) => !begins.includes(entry))]
-}
-
-export function entryOfHit({ kind, id, name, account_name: account, detail, state }: Hit): Entry {
+function entryOfHit({ kind, id, name, account_name: account, detail, state }: Hit): Entry {
   const known: readonly (string | null)[] = [null, name, 'active']
   const parts = [
     t(`shell.kinds.${kind}`),

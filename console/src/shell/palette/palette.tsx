@@ -4,6 +4,7 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { KeyRound, ListTree, Network, PanelTop, Tags, Users, Zap } from 'lucide-react'
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useSecretSearch } from '../../api/secret-search.ts'
@@ -11,8 +12,7 @@ import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
 import { readSecret } from '../../secret.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { entryOfHit, fittingEntries, mergeEntries, type Entry } from './entries.ts'
-import { EntryIcon } from './entry-icon.tsx'
+import { entriesFor, type Entry } from './entries.ts'
 
 interface PaletteProps {
   readonly isOpen: boolean
@@ -58,9 +58,9 @@ function useEntries(text: string): {
       bodyOf(api.POST('/admin/v1/search', { body: { text: asked }, signal })),
     placeholderData: (before) => before,
   })
-  const own = fittingEntries(text, (role) => mayBe[role])
-  const found = text.length > 1 && isAsked ? (data?.items ?? []).map(entryOfHit) : []
-  return { entries: mergeEntries(text, own, found), isBusy: isFetching }
+  const found = text.length > 1 && isAsked ? (data?.items ?? []) : []
+  const entries = entriesFor({ text, may: (role) => mayBe[role], found })
+  return { entries, isBusy: isFetching }
 }
 
 function PaletteSearch({ onClose }: { onClose: () => void }) {
@@ -132,6 +132,16 @@ function PaletteSearch({ onClose }: { onClose: () => void }) {
   )
 }
 
+const icons = {
+  account: Users,
+  key: KeyRound,
+  request: ListTree,
+  channel: Network,
+  model: Tags,
+  page: PanelTop,
+  action: Zap,
+} as const satisfies Record<Entry['kind'], unknown>
+
 interface EntryLineProps {
   readonly id: string
   readonly entry: Entry
@@ -142,6 +152,7 @@ interface EntryLineProps {
 /** The focus stays in the field; the option that Enter opens is marked and in sight. */
 function EntryLine({ id, entry, isActive, onChoose }: EntryLineProps) {
   const line = useRef<HTMLLIElement>(null)
+  const Icon = icons[entry.kind]
   useEffect(() => {
     if (isActive) line.current?.scrollIntoView({ block: 'nearest' })
   }, [isActive])
@@ -155,7 +166,7 @@ function EntryLine({ id, entry, isActive, onChoose }: EntryLineProps) {
       onClick={onChoose}
       onMouseDown={(event) => event.preventDefault()}
     >
-      <EntryIcon kind={entry.kind} />
+      <Icon aria-hidden />
       <span className="break">{entry.name}</span>
       <span className="soft small palette-detail">{entry.detail}</span>
     </li>

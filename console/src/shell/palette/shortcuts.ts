@@ -2,7 +2,7 @@
  * Keyboard shortcuts of the console, and which layer is open: the palette or the sheet that lists them. None
  * acts while a person types; only Ctrl-K does.
  */
-import { useSyncExternalStore } from 'react'
+import { buildSignal } from '../../ui/signal.ts'
 import { sections } from '../sections.ts'
 
 export type Layer = 'palette' | 'help'
@@ -50,20 +50,14 @@ export function isField(target: EventTarget | null): boolean {
 }
 
 let open: Layer | undefined
-const watchers = new Set<() => void>()
+const changed = buildSignal()
 
 /** Undefined closes the open layer. */
 export function openLayer(layer: Layer | undefined): void {
   open = layer
-  for (const watch of watchers) watch()
+  changed.send()
 }
 
 export function useOpenLayer(): Layer | undefined {
-  return useSyncExternalStore(
-    (watch) => {
-      watchers.add(watch)
-      return () => watchers.delete(watch)
-    },
-    () => open,
-  )
+  return changed.useValue(() => open)
 }

@@ -1,5 +1,5 @@
 /** What this browser remembers about lists: the columns that a person has chosen, and the height of rows. */
-import { useSyncExternalStore } from 'react'
+import { buildSignal } from '../signal.ts'
 
 const densities = ['dense', 'roomy'] as const
 export type Density = (typeof densities)[number]
@@ -8,22 +8,17 @@ export type Density = (typeof densities)[number]
 export type ColumnChoice = Readonly<Record<string, boolean>>
 
 const prefix = 'turnpike-list'
-const changed = new EventTarget()
-
-function subscribe(onChange: () => void): () => void {
-  changed.addEventListener('change', onChange)
-  return () => changed.removeEventListener('change', onChange)
-}
+const changed = buildSignal()
 
 function useKept(name: string): readonly [string | null, (value: string | null) => void] {
   const key = `${prefix}-${name}`
-  const kept = useSyncExternalStore(subscribe, () => localStorage.getItem(key))
+  const kept = changed.useValue(() => localStorage.getItem(key))
   return [
     kept,
     (value) => {
       if (value === null) localStorage.removeItem(key)
       else localStorage.setItem(key, value)
-      changed.dispatchEvent(new Event('change'))
+      changed.send()
     },
   ]
 }
