@@ -54,6 +54,13 @@ export function State({ place, health, sights }: Standing) {
   )
 }
 
+export const stateColumn = {
+  id: 'state',
+  name: t('channels.state'),
+  place: 'note',
+  cell: (row: Standing) => <State {...row} />,
+} as const
+
 function OneState({ place, health }: Pick<Standing, 'place' | 'health'>) {
   if (health === undefined)
     return (
@@ -104,6 +111,15 @@ export function NextStep({ health, isLive }: NextProps) {
       {t(`channels.steps.${kind}`)} {at !== null && <Until at={at} />}
     </div>
   ))
+}
+
+export function nextColumn(isLive: boolean) {
+  return {
+    id: 'next',
+    name: t('channels.next'),
+    place: 'state',
+    cell: ({ health }: Pick<Standing, 'health'>) => <NextStep health={health} isLive={isLive} />,
+  } as const
 }
 
 /** Counts down to a moment. */

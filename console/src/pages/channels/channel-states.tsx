@@ -14,7 +14,7 @@ import { StateTimeline } from '../../ui/state-timeline.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Age, Missing, Time } from '../../ui/values.tsx'
 import { standingOf, type Standing } from './board.ts'
-import { FirstEvent, NextStep, Noted, State } from './cells.tsx'
+import { FirstEvent, nextColumn, Noted, stateColumn } from './cells.tsx'
 import { bandsOf, pastPresets, usualPast, windowOf } from './past.ts'
 import {
   operatorsQuery,
@@ -49,8 +49,8 @@ export function ModelHealth({ detail }: { detail: ChannelDetail }) {
   )
 }
 
-function modelList(isLive: boolean): ListDefinition<ModelRow> {
-  return defineList({
+function modelList(isLive: boolean) {
+  return defineList<ModelRow>({
     name: 'models-of-channel',
     caption: t('channels.modelTable'),
     rowKey: ({ model }) => model,
@@ -71,12 +71,7 @@ function modelList(isLive: boolean): ListDefinition<ModelRow> {
           </Noted>
         ),
       },
-      {
-        id: 'state',
-        name: t('channels.state'),
-        place: 'note',
-        cell: (row) => <State {...row} />,
-      },
+      stateColumn,
       {
         id: 'first',
         name: t('channels.firstEvent'),
@@ -110,12 +105,7 @@ function modelList(isLive: boolean): ListDefinition<ModelRow> {
         name: t('channels.failedSinceStart'),
         cell: ({ health }) => <FailedAttempts health={health} />,
       },
-      {
-        id: 'next',
-        name: t('channels.next'),
-        place: 'state',
-        cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
-      },
+      nextColumn(isLive),
     ],
     empty: <Empty title={t('channels.noModels')} />,
   })

@@ -3,18 +3,18 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
 import { t } from '../../messages/t.ts'
 import { Badge, type Tone } from '../../ui/card.tsx'
-import { defineList, type ListDefinition } from '../../ui/list/define.ts'
+import { defineList } from '../../ui/list/define.ts'
 import { ListTable } from '../../ui/list/list.tsx'
 import type { ModelBoard, Row, Service } from './board.ts'
 import {
   FailedLately,
   FirstEvent,
-  NextStep,
+  nextColumn,
   Noted,
   OwnCost,
   routeText,
   Share,
-  State,
+  stateColumn,
   StateBadge,
 } from './cells.tsx'
 import { places, rowToneOf } from './states.ts'
@@ -76,8 +76,8 @@ function PlaceCounts({ rows }: { rows: readonly Row[] }) {
   })
 }
 
-function listOf(model: string, isLive: boolean): ListDefinition<Row> {
-  return defineList({
+function listOf(model: string, isLive: boolean) {
+  return defineList<Row>({
     name: 'channels-of-model',
     caption: t('channels.channelsOf', { model }),
     rowKey: ({ id }) => id,
@@ -94,12 +94,7 @@ function listOf(model: string, isLive: boolean): ListDefinition<Row> {
           </Noted>
         ),
       },
-      {
-        id: 'state',
-        name: t('channels.state'),
-        place: 'note',
-        cell: (row) => <State {...row} />,
-      },
+      stateColumn,
       {
         id: 'share',
         name: t('channels.shareNow'),
@@ -124,12 +119,7 @@ function listOf(model: string, isLive: boolean): ListDefinition<Row> {
         isNumber: true,
         cell: ({ traffic }) => <OwnCost figures={traffic?.today} />,
       },
-      {
-        id: 'next',
-        name: t('channels.next'),
-        place: 'state',
-        cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
-      },
+      nextColumn(isLive),
     ],
     empty: null,
   })

@@ -52,7 +52,6 @@ function Comparison() {
   const { change } = useListAddress(search)
   const { channel = 'all', open: _, ...range } = search
   const { data: channels = [] } = useQuery(channelNamesQuery)
-  const [files, setFiles] = useState<readonly ChosenFile[]>([])
   const client = useQueryClient()
   const nowMs = useNow(null)
   const asking = useMutation({
@@ -83,35 +82,12 @@ function Comparison() {
       >
         <RangePicker value={range} unit="day" presets={presets} usual={usual} onChange={ask} />
       </Filters>
-      <Card>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            asking.mutate({ channel, files, ...periodOf(range, { unit: 'day', nowMs, usual }) })
-          }}
-        >
-          <Stack>
-            <FileField
-              label={t('reconciliation.files')}
-              hint={t('reconciliation.filesHint')}
-              accept=".csv,.json,text/csv,application/json"
-              isMultiple
-              onFiles={(chosen) => {
-                asking.reset()
-                setFiles(chosen)
-              }}
-            />
-            {asking.error !== null && (
-              <Notice tone="bad">{describeFailure(asking.error).title}</Notice>
-            )}
-            <div>
-              <Button type="submit" look="primary" isBusy={asking.isPending}>
-                {files.length === 0 ? t('reconciliation.show') : t('reconciliation.compare')}
-              </Button>
-            </div>
-          </Stack>
-        </form>
-      </Card>
+      <Files
+        asking={asking}
+        onAsk={(files) =>
+          asking.mutate({ channel, files, ...periodOf(range, { unit: 'day', nowMs, usual }) })
+        }
+      />
       {asking.isPending && <Loading rows={6} />}
       {result !== undefined && (
         <Sums
@@ -120,6 +96,49 @@ function Comparison() {
         />
       )}
     </>
+  )
+}
+
+interface FilesProps {
+  readonly asking: {
+    readonly error: unknown
+    readonly isPending: boolean
+    readonly reset: () => void
+  }
+  readonly onAsk: (files: readonly ChosenFile[]) => void
+}
+
+/** Without a file it shows what the gateway expects. */
+function Files({ asking: { error, isPending, reset }, onAsk }: FilesProps) {
+  const [files, setFiles] = useState<readonly ChosenFile[]>([])
+  return (
+    <Card>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          onAsk(files)
+        }}
+      >
+        <Stack>
+          <FileField
+            label={t('reconciliation.files')}
+            hint={t('reconciliation.filesHint')}
+            accept=".csv,.json,text/csv,application/json"
+            isMultiple
+            onFiles={(chosen) => {
+              reset()
+              setFiles(chosen)
+            }}
+          />
+          {error !== null && <Notice tone="bad">{describeFailure(error).title}</Notice>}
+          <div>
+            <Button type="submit" look="primary" isBusy={isPending}>
+              {files.length === 0 ? t('reconciliation.show') : t('reconciliation.compare')}
+            </Button>
+          </div>
+        </Stack>
+      </form>
+    </Card>
   )
 }
 
