@@ -2,10 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { t } from '../messages/t.ts'
 import { Budgets } from '../ui/budgets.tsx'
-import { Badge, Card, type Tone } from '../ui/card.tsx'
+import { Badge, type Tone } from '../ui/card.tsx'
 import { usdText } from '../ui/exact.ts'
-import { formatInteger } from '../ui/format.ts'
-import { Stack } from '../ui/layout.tsx'
 import { defineList, type ListColumn, type SheetProps } from '../ui/list/define.ts'
 import { List } from '../ui/list/list.tsx'
 import { RowFacts, SheetHead } from '../ui/list/sheet.tsx'
@@ -13,7 +11,7 @@ import { Empty } from '../ui/states.tsx'
 import { Missing, Time, Usd } from '../ui/values.tsx'
 import { ViewLink } from './address.tsx'
 import type { Key } from './answers.ts'
-import { BudgetLine } from './budget-line.tsx'
+import { Limits } from './limits.tsx'
 import { keysQuery } from './read.ts'
 
 const tones: Readonly<Record<string, Tone>> = { active: 'good', expired: 'warn' }
@@ -104,10 +102,6 @@ const keyList = defineList<Key>({
 /** The limits with the rest of each and its next start. */
 function KeySheet({ row: key }: SheetProps<Key>) {
   if (key === undefined) return <SheetHead title={t('account.key')} />
-  const rates = [
-    ...(key.rpm > 0 ? [t('account.rpm', { count: formatInteger(key.rpm) })] : []),
-    ...(key.tpm > 0 ? [t('account.tpm', { count: formatInteger(key.tpm) })] : []),
-  ]
   return (
     <>
       <SheetHead
@@ -116,15 +110,8 @@ function KeySheet({ row: key }: SheetProps<Key>) {
           <ViewLink to={{ view: 'requests', key: key.id }}>{t('account.requestsOfKey')}</ViewLink>
         }
       />
-      {key.limits.length + rates.length > 0 && (
-        <Card title={t('account.limits')}>
-          <Stack>
-            {key.limits.map((limit) => (
-              <BudgetLine key={limit.period} budget={limit} />
-            ))}
-            {rates.length > 0 && <p className="soft">{rates.join(', ')}</p>}
-          </Stack>
-        </Card>
+      {key.limits.length + key.rpm + key.tpm > 0 && (
+        <Limits of={key}>{(rates) => rates !== '' && <p className="soft">{rates}</p>}</Limits>
       )}
       <RowFacts row={key} columns={columns.filter(({ id }) => id !== 'limits')} />
     </>

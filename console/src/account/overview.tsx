@@ -5,7 +5,7 @@ import { t } from '../messages/t.ts'
 import { Card, Figure, Figures, Notice } from '../ui/card.tsx'
 import { Chart, type Series } from '../ui/chart.tsx'
 import { sumUsd, usdText } from '../ui/exact.ts'
-import { formatInteger, formatUsdExact } from '../ui/format.ts'
+import { formatUsdExact } from '../ui/format.ts'
 import { Columns, Stack } from '../ui/layout.tsx'
 import { dayPresets, listDays, periodOf, type Period, type RangeChange } from '../ui/range.ts'
 import { RangePicker, rangeText } from '../ui/range.tsx'
@@ -14,14 +14,26 @@ import { Empty, Shown } from '../ui/states.tsx'
 import { Usd, useNow } from '../ui/values.tsx'
 import { goTo, useAddress, ViewLink, type Address } from './address.tsx'
 import type { Account, DayLine } from './answers.ts'
-import { BudgetLine } from './budget-line.tsx'
+import { Limits } from './limits.tsx'
 import { daysQuery } from './read.ts'
 
 export function Overview({ account }: { account: Account }) {
   return (
     <>
       <Money account={account} />
-      <Limits account={account} />
+      <Limits of={account}>
+        {(rates) => (
+          <>
+            {account.limits.length === 0 && <p className="soft">{t('account.noDailyLimit')}</p>}
+            <p className="soft">
+              {rates === '' ? t('account.noRates') : `${rates}.`}{' '}
+              {t.rich('account.keysToo', {
+                link: (text) => <ViewLink to={{ view: 'keys' }}>{text}</ViewLink>,
+              })}
+            </p>
+          </>
+        )}
+      </Limits>
       <Spend />
     </>
   )
@@ -58,31 +70,16 @@ function Money({
   )
 }
 
-function Limits({ account: { limits, rpm, window_minutes: minutes, tpm } }: { account: Account }) {
-  const rates = [
-    ...(rpm > 0 ? [t('account.rpm', { count: formatInteger(rpm) })] : []),
-    ...(rpm > 0 && minutes > 1 ? [t('account.window', { minutes: String(minutes) })] : []),
-    ...(tpm > 0 ? [t('account.tpm', { count: formatInteger(tpm) })] : []),
-  ]
-  return (
-    <Card title={t('account.limits')}>
-      <Stack>
-        {limits.map((limit) => (
-          <BudgetLine key={limit.period} budget={limit} />
-        ))}
-        {limits.length === 0 && <p className="soft">{t('account.noDailyLimit')}</p>}
-        <p className="soft">
-          {rates.length === 0 ? t('account.noRates') : `${rates.join(', ')}.`}{' '}
-          {t.rich('account.keysToo', {
-            link: (text) => <ViewLink to={{ view: 'keys' }}>{text}</ViewLink>,
-          })}
-        </p>
-      </Stack>
-    </Card>
-  )
-}
-
 const minuteMs = 60_000
+
+const parts = [
+  {
+    by: 'model',
+    title: t('account.spendByModel'),
+    idOf: ({ model }: DayLine) => model ?? '',
+  },
+  { by: 'key', title: t('account.spendByKey'), idOf: ({ key_id: id }: DayLine) => id ?? '' },
+] as const
 
 function Spend() {
   const address = useAddress()
@@ -115,28 +112,19 @@ function Spend() {
         </Shown>
       </Card>
       <Columns>
-        <Card title={t('account.spendByModel')} hint={hint}>
-          <Shown query={byModel} rows={4}>
-            {(lines) => (
-              <Shares
-                label={t('account.spendByModel')}
-                totals={totalsOf(lines, ({ model }) => model ?? '')}
-                address={({ id }) => ({ ...address, view: 'requests', model: id, sort: 'cost' })}
-              />
-            )}
-          </Shown>
-        </Card>
-        <Card title={t('account.spendByKey')} hint={hint}>
-          <Shown query={byKey} rows={4}>
-            {(lines) => (
-              <Shares
-                label={t('account.spendByKey')}
-                totals={totalsOf(lines, ({ key_id: id }) => id ?? '')}
-                address={({ id }) => ({ ...address, view: 'requests', key: id, sort: 'cost' })}
-              />
-            )}
-          </Shown>
-        </Card>
+        {parts.map(({ by, title, idOf }) => (
+          <Card key={by} title={title} hint={hint}>
+            <Shown query={by === 'model' ? byModel : byKey} rows={4}>
+              {(lines) => (
+                <Shares
+                  label={title}
+                  totals={totalsOf(lines, idOf)}
+                  address={({ id }) => ({ ...address, view: 'requests', [by]: id, sort: 'cost' })}
+                />
+              )}
+            </Shown>
+          </Card>
+        ))}
       </Columns>
     </>
   )

@@ -189,35 +189,13 @@ function RequestFilters() {
   const change = (fields: Partial<Address>): void =>
     goTo({ ...address, ...fields, request: undefined }, { replaces: true })
   const { key, model } = address
+  const models = (prices?.prices ?? []).map((each) => [each.model, each.model] as const)
   return (
     <Filters
       filters={[
-        {
-          kind: 'choice',
-          name: 'key',
-          label: t('account.key'),
-          any: t('account.allKeys'),
-          options: withChosen([...names], key),
-        },
-        {
-          kind: 'choice',
-          name: 'model',
-          label: t('account.model'),
-          any: t('account.allModels'),
-          options: withChosen(
-            (prices?.prices ?? []).map((each) => [each.model, each.model] as const),
-            model,
-          ),
-        },
-        {
-          kind: 'choice',
-          name: 'outcome',
-          label: t('account.outcome'),
-          any: t('account.allOutcomes'),
-          options: Object.keys(outcomeTones)
-            .filter(isOutcome)
-            .map((word) => [word, t(`account.outcomes.${word}`)] as const),
-        },
+        choice('key', t('account.allKeys'), withChosen([...names], key)),
+        choice('model', t('account.allModels'), withChosen(models, model)),
+        choice('outcome', t('account.allOutcomes'), outcomeOptions),
       ]}
       values={address}
       onChange={change}
@@ -236,6 +214,14 @@ function RequestFilters() {
 }
 
 type Option = readonly [value: string, text: string]
+
+const outcomeOptions = Object.keys(outcomeTones)
+  .filter(isOutcome)
+  .map((word): Option => [word, t(`account.outcomes.${word}`)])
+
+function choice(name: 'key' | 'model' | 'outcome', any: string, options: readonly Option[]) {
+  return { kind: 'choice', name, label: t(`account.${name}`), any, options } as const
+}
 
 /** With the chosen value where the list does not have it. */
 function withChosen(options: readonly Option[], chosen: string | undefined): readonly Option[] {

@@ -1,5 +1,5 @@
 /** The statement of a period: a look at it, and all of it as a file, exactly as the gateway writes it. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { StatementFigures, statementList } from '../figures/statement.tsx'
@@ -66,80 +66,53 @@ export function Statement({ account }: { account: Account }) {
   )
 }
 
+type Format = 'csv' | 'json'
+
 function Save({ account, period }: { account: Account; period: Period }) {
-  const saving = useSaving()
-  if (saving.isBusy)
-    return (
-      <>
-        <span role="status" className="soft">
-          {saving.text}
-        </span>
-        <Button onClick={saving.stop}>{t('account.stop')}</Button>
-      </>
-    )
-  const { from, to } = period
+  const [bytes, setBytes] = useState(0)
+  const running = useRef<AbortController>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+  const saving = useMutation({
+    async mutationFn(format: Format) {
+      const controller = new AbortController()
+      running.current = controller
+      setBytes(0)
+      const name = `statement-${plain(account.name)}-${period.from}-${period.to}.${format}`
+      try {
+        const answer = await ask('/statement', { ...period, format }, controller)
+        await saveAnswer(answer, name, setBytes)
+        return t('account.savedAs', { name })
+      } catch (error) {
+        if (controller.signal.aborted) return ''
+        throw error
+      }
+    },
+  })
+  const read =
+    bytes === 0
+      ? t('account.reading')
+      : t('account.bytesRead', { size: (bytes / 1_000_000).toFixed(1) })
   return (
     <>
       <span role="status" className="soft">
-        {saving.text}
+        {saving.isPending ? read : saving.data}
       </span>
-      {saving.error !== undefined && (
+      {saving.isPending && (
+        <Button onClick={() => running.current?.abort()}>{t('account.stop')}</Button>
+      )}
+      {saving.error !== null && (
         <Notice tone="bad">
           {describeFailure(saving.error).title} {t('account.nothingSaved')}
         </Notice>
       )}
-      {(['csv', 'json'] as const).map((format) => (
-        <Button
-          key={format}
-          onClick={() =>
-            saving.start(`statement-${plain(account.name)}-${from}-${to}.${format}`, {
-              from,
-              to,
-              format,
-            })
-          }
-        >
-          <Download aria-hidden /> {format.toUpperCase()}
-        </Button>
-      ))}
+      {!saving.isPending &&
+        (['csv', 'json'] as const).map((format) => (
+          <Button key={format} onClick={() => saving.mutate(format)}>
+            <Download aria-hidden /> {format.toUpperCase()}
+          </Button>
+        ))}
     </>
   )
-}
-
-type Query = Readonly<Record<'from' | 'to' | 'format', string>>
-
-function useSaving() {
-  const [text, setText] = useState('')
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setIsBusy] = useState(false)
-  const running = useRef<AbortController>(undefined)
-  useEffect(() => () => running.current?.abort(), [])
-  const save = async (name: string, query: Query, { signal }: AbortController): Promise<void> => {
-    const answer = await ask('/statement', query, { signal })
-    await saveAnswer(answer, name, (bytes) =>
-      setText(t('account.bytesRead', { size: (bytes / 1_000_000).toFixed(1) })),
-    )
-    setText(t('account.savedAs', { name }))
-  }
-  return {
-    text,
-    error,
-    isBusy,
-    start(name: string, query: Query): void {
-      const controller = new AbortController()
-      running.current = controller
-      setError(undefined)
-      setText(t('account.reading'))
-      setIsBusy(true)
-      save(name, query, controller)
-        .catch((failure: unknown) => {
-          setText('')
-          if (!controller.signal.aborted) setError(failure)
-        })
-        .finally(() => setIsBusy(false))
-    },
-    stop: () => running.current?.abort(),
-  }
 }
 
 /** For a file name on every system. */

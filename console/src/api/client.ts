@@ -55,3 +55,9 @@ export async function bodyOf<Data>(asked: Promise<Answer<Data>>): Promise<NonNul
 function isProblem(value: unknown): value is Partial<ProblemDetails> {
   return typeof value === 'object' && value !== null && 'detail' in value
 }
+
+/** Address of all rows of a question as a file. */
+export function csvAddressOf(path: string, query: object): string {
+  const given = new URLSearchParams(Object.entries({ ...query, format: 'csv' }))
+  return `${path}?${given.toString()}`
+}

@@ -9,7 +9,6 @@ export const accounts = {
   addresses: 'Addresses',
   addressesHint:
     'Addresses or networks such as 192.0.2.0/24, one on each line; empty for every address',
-  alert: 'Alert',
   alertBelow: 'Alert below',
   alertBelowHint: 'A lower balance raises an alert; 0 for none',
   all: 'All',
@@ -154,7 +153,6 @@ export const accounts = {
   rpmShort: '{count} rpm',
   save: 'Save',
   setVariables: 'Set these variables; the SDKs and agents of these formats read them.',
-  severity: 'Severity',
   shellVariables: 'Variables for a shell',
   show: 'Show',
   showEnded: 'Show {count} revoked or expired',
@@ -164,7 +162,6 @@ export const accounts = {
     suspended: 'Suspended',
     closed: 'Closed',
   },
-  since: 'Since',
   standingNotices: {
     low: 'The balance is low: it is below the alert threshold, or below the spend since yesterday. Book a credit.',
     exhausted: 'There is no balance. Requests that cost something get status 402. Book a credit.',

@@ -11,7 +11,6 @@ export const accounts = {
   actsAtOnce: '更改会在一秒内于所有网关生效。',
   addresses: '来源地址',
   addressesHint: '地址或网段，例如 192.0.2.0/24，每行一个；留空表示不限地址',
-  alert: '告警',
   alertBelow: '余额告警阈值',
   alertBelowHint: '余额低于此值时告警；0 表示不告警',
   all: '全部',
@@ -153,7 +152,6 @@ export const accounts = {
   rpmShort: '{count} 请求/分钟',
   save: '保存',
   setVariables: '请设置以下变量；对应格式的 SDK 和智能体会读取它们。',
-  severity: '级别',
   shellVariables: 'Shell 变量',
   show: '显示',
   showEnded: '显示 {count} 个已吊销或已过期的',
@@ -163,7 +161,6 @@ export const accounts = {
     suspended: '已暂停',
     closed: '已关闭',
   },
-  since: '开始于',
   standingNotices: {
     low: '余额不足：低于告警阈值，或低于昨日以来的消费。请充值。',
     exhausted: '没有余额。需要付费的请求返回状态码 402。请充值。',

@@ -3,14 +3,12 @@ import { Link } from '@tanstack/react-router'
 import { useList } from '../../api/list.ts'
 import { t } from '../../messages/t.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { Badge } from '../../ui/card.tsx'
-import { defineList } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Age } from '../../ui/values.tsx'
-import { severityTones } from '../alerts/queries.ts'
+import { firingList } from '../alerts/alerts.tsx'
+import { readFiring } from '../alerts/queries.ts'
 import { requestList } from '../requests/request-list.tsx'
-import { readFiringOf, readRequestsOf, type Account, type Firing } from './queries.ts'
+import { readRequestsOf, type Account } from './queries.ts'
 
 const latestList = {
   ...requestList,
@@ -38,47 +36,20 @@ export function RequestsTab({ account: { id: account } }: { account: Account }) 
   )
 }
 
-const firingList = defineList<Firing>({
+const ownAlertList = {
+  ...firingList,
   name: 'account-alerts',
   caption: t('accounts.firing'),
-  rowKey: ({ id }) => id,
-  columns: [
-    {
-      id: 'severity',
-      name: t('accounts.severity'),
-      place: 'state',
-      cell: ({ severity }) => (
-        <Badge tone={severityTones[severity]}>{t(`alerts.severities.${severity}`)}</Badge>
-      ),
-    },
-    {
-      id: 'alert',
-      name: t('accounts.alert'),
-      place: 'name',
-      cell: ({ title, text }) => (
-        <>
-          <strong>{title}</strong>
-          <div className="soft">{text}</div>
-        </>
-      ),
-    },
-    {
-      id: 'since',
-      name: t('accounts.since'),
-      isNumber: true,
-      place: 'amount',
-      cell: ({ first_seen_at: at }) => <Age at={at} />,
-    },
-  ],
+  columns: firingList.columns.filter(({ id }) => ['alert', 'severity', 'since'].includes(id)),
   empty: <Empty title={t('accounts.noAlert')} />,
-})
+}
 
 export function AlertsTab({ account: { id: account } }: { account: Account }) {
   return (
     <List
-      of={firingList}
-      list={useList(['alerts', 'firing', account], readFiringOf(account))}
-      title={firingList.caption}
+      of={ownAlertList}
+      list={useList(['alerts', 'firing', account], readFiring({ account }))}
+      title={ownAlertList.caption}
       hint={t('accounts.firingHint')}
       actions={
         <Link to="/alerts" className={buttonClass()}>

@@ -1,7 +1,6 @@
 /** What the pages of accounts read. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { inWords } from '../../api/alert-words.ts'
-import { api, bodyOf } from '../../api/client.ts'
+import { api, bodyOf, csvAddressOf } from '../../api/client.ts'
 import type { Period } from '../../ui/range.ts'
 import type { ListSearch } from './address.ts'
 
@@ -27,8 +26,7 @@ export type Account = Awaited<ReturnType<ReturnType<typeof readAccounts>>>['item
 
 /** All accounts of a filter as a file. */
 export function csvAddress(search: ListSearch): string {
-  const query = Object.entries(queryOf(search)).map(([name, value]) => [name, String(value)])
-  return `/admin/v1/accounts?${new URLSearchParams([...query, ['format', 'csv']]).toString()}`
+  return csvAddressOf('/admin/v1/accounts', queryOf(search))
 }
 
 /** One account, with the tag that its next change sends. */
@@ -148,17 +146,6 @@ export function statementQuery(account: string, period: Period) {
       from !== null && Date.parse(from) > Date.parse(period.from) ? from : undefined,
   })
 }
-
-/** Alerts about an account that are firing. */
-export function readFiringOf(account: string) {
-  return async (cursor: { cursor?: string }) => {
-    const query = { account, limit: pageSize, ...cursor }
-    const page = await bodyOf(api.GET('/admin/v1/alerts/firing', { params: { query } }))
-    return { ...page, items: page.items.map(inWords) }
-  }
-}
-
-export type Firing = Awaited<ReturnType<ReturnType<typeof readFiringOf>>>['items'][number]
 
 export function readRequestsOf(account: string) {
   return (cursor: { cursor?: string }) => {

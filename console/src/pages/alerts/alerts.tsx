@@ -43,12 +43,12 @@ export function Alerts() {
 }
 
 function FiringNow() {
-  return <List of={firingList} list={useList(['alerts', 'firing'], readFiring)} />
+  return <List of={firingList} list={useList(['alerts', 'firing'], readFiring())} />
 }
 
 const rowTones = { critical: 'bad', warning: 'warn', info: undefined } as const
 
-const firingList = defineList<Firing>({
+export const firingList = defineList<Firing>({
   name: 'firing',
   caption: t('alerts.firingCaption'),
   rowKey: ({ id }) => id,

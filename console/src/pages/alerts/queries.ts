@@ -6,10 +6,13 @@ import type { PageSearch } from './address.ts'
 type Cursor = { readonly cursor?: string }
 const limit = 50
 
-export async function readFiring(cursor: Cursor) {
-  const params = { query: { limit, ...cursor } }
-  const page = await bodyOf(api.GET('/admin/v1/alerts/firing', { params }))
-  return { ...page, items: page.items.map(inWords) }
+/** The alerts that are firing, all of them or those about an account. */
+export function readFiring(of: { readonly account?: string } = {}) {
+  return async (cursor: Cursor) => {
+    const params = { query: { limit, ...of, ...cursor } }
+    const page = await bodyOf(api.GET('/admin/v1/alerts/firing', { params }))
+    return { ...page, items: page.items.map(inWords) }
+  }
 }
 
 export function readTargets(cursor: Cursor) {
@@ -24,7 +27,7 @@ export function readDeliveries(filter: Pick<PageSearch, 'target' | 'state'>) {
   }
 }
 
-export type Firing = Awaited<ReturnType<typeof readFiring>>['items'][number]
+export type Firing = Awaited<ReturnType<ReturnType<typeof readFiring>>>['items'][number]
 export type Target = Awaited<ReturnType<typeof readTargets>>['items'][number]
 export type Delivery = Awaited<ReturnType<ReturnType<typeof readDeliveries>>>['items'][number]
 

@@ -2,44 +2,11 @@
 import { Link } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
-import { defineList, type ListColumn } from '../../ui/list/define.ts'
+import { defineList } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/values.tsx'
 import type { Action } from './queries.ts'
 import { AccountLink, ChannelLink } from '../links.tsx'
-
-const columns = {
-  time: {
-    id: 'time',
-    name: t('audit.time'),
-    place: 'note',
-    cell: ({ at }) => <Time at={at} />,
-  },
-  by: {
-    id: 'by',
-    name: t('audit.by'),
-    place: 'amount',
-    cell: ({ actor_name: name, actor }) => <Actor id={actor} name={name} />,
-  },
-  action: {
-    id: 'action',
-    name: t('audit.action'),
-    place: 'name',
-    cell: ({ action }) => <span data-tip={action}>{wordsFor(action)}</span>,
-  },
-  subject: {
-    id: 'subject',
-    name: t('audit.subject'),
-    place: 'state',
-    cell: (action) => <Subject of={action} />,
-  },
-  detail: {
-    id: 'detail',
-    name: t('audit.detail'),
-    isText: true,
-    cell: ({ detail }) => <Detail of={detail} />,
-  },
-} as const satisfies Readonly<Record<string, ListColumn<Action>>>
 
 /** Areas and actions. */
 const known =
@@ -74,7 +41,38 @@ export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 's
       options: [['shown', t('audit.sessionsShown')]],
     },
   ],
-  columns: [columns.time, columns.by, columns.action, columns.subject, columns.detail],
+  columns: [
+    {
+      id: 'time',
+      name: t('audit.time'),
+      place: 'note',
+      cell: ({ at }) => <Time at={at} />,
+    },
+    {
+      id: 'by',
+      name: t('audit.by'),
+      place: 'amount',
+      cell: ({ actor_name: name, actor }) => <Actor id={actor} name={name} />,
+    },
+    {
+      id: 'action',
+      name: t('audit.action'),
+      place: 'name',
+      cell: ({ action }) => <span data-tip={action}>{wordsFor(action)}</span>,
+    },
+    {
+      id: 'subject',
+      name: t('audit.subject'),
+      place: 'state',
+      cell: (action) => <Subject of={action} />,
+    },
+    {
+      id: 'detail',
+      name: t('audit.detail'),
+      isText: true,
+      cell: ({ detail }) => <Detail of={detail} />,
+    },
+  ],
   empty: <Empty title={t('audit.noAction')} />,
   emptyFiltered: <Empty title={t('audit.noMatch')}>{t('audit.noMatchHint')}</Empty>,
 })
@@ -85,7 +83,7 @@ export const activityList = defineList<Action>({
   name: 'activity',
   caption: t('audit.activity'),
   filters: [],
-  columns: [columns.time, columns.by, columns.action, columns.detail],
+  columns: actionList.columns.filter(({ id }) => id !== 'subject'),
 })
 
 /** The name of a token or command; the id in the tip. */

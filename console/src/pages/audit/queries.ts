@@ -1,5 +1,5 @@
 /** What audits, actions and notes are read from. */
-import { api, bodyOf } from '../../api/client.ts'
+import { api, bodyOf, csvAddressOf } from '../../api/client.ts'
 import { compact } from '../../search.ts'
 import { periodOf } from '../../ui/range.ts'
 import type { PageSearch } from './address.ts'
@@ -36,9 +36,7 @@ export function readActions(filter: Filter | Thing) {
 
 /** All actions of the filter as a file. */
 export function csvAddress(filter: Filter): string {
-  const query = new URLSearchParams({ format: 'csv' })
-  for (const [name, value] of Object.entries(queryOf(filter))) query.set(name, String(value))
-  return `/admin/v1/actions?${query.toString()}`
+  return csvAddressOf('/admin/v1/actions', queryOf(filter))
 }
 
 export type Action = Awaited<ReturnType<ReturnType<typeof readActions>>>['items'][number]

@@ -1,5 +1,5 @@
 /** Reads and revokes keys of all accounts. */
-import { api, bodyOf } from '../../api/client.ts'
+import { api, bodyOf, csvAddressOf } from '../../api/client.ts'
 import { readSecret } from '../../secret.ts'
 import type { ListSearch } from './address.ts'
 
@@ -24,9 +24,7 @@ export function readKeys(search: ListSearch) {
 
 /** All keys of the filter as a file. */
 export function csvAddress(search: ListSearch): string {
-  const query = new URLSearchParams({ format: 'csv' })
-  for (const [name, value] of Object.entries(queryOf(search))) query.set(name, String(value))
-  return `/admin/v1/keys?${query.toString()}`
+  return csvAddressOf('/admin/v1/keys', queryOf(search))
 }
 
 export type Key = Awaited<ReturnType<ReturnType<typeof readKeys>>>['items'][number]

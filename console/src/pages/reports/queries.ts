@@ -1,9 +1,10 @@
 /** What the page of reports reads. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, bodyOf } from '../../api/client.ts'
+import { api, bodyOf, csvAddressOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
 import type { paths } from '../../api/schema.ts'
 import { t } from '../../messages/t.ts'
+import { compact } from '../../search.ts'
 import type { Sort } from '../../ui/list/define.ts'
 import { periodBefore, periodOf, type Period } from '../../ui/range.ts'
 import { keysOf, type ChartFigure, type Key, type ReportSearch } from './address.ts'
@@ -28,10 +29,7 @@ export function questionOf(search: ReportSearch, nowMs: number): Question {
   const { account, key, model, channel } = search
   return {
     ...periodOf(search, { unit: 'day', nowMs, usual: '30d' }),
-    ...(account !== undefined && { account }),
-    ...(key !== undefined && { key }),
-    ...(model !== undefined && { model }),
-    ...(channel !== undefined && { channel }),
+    ...compact({ account, key, model, channel }),
   }
 }
 
@@ -63,12 +61,7 @@ interface Asked {
 }
 
 export function reportQuery({ question, by, sort, compare }: Asked) {
-  const asked = {
-    ...question,
-    by,
-    ...(compare !== undefined && { compare }),
-    limit: rowsPerPage,
-  }
+  const asked = { ...question, by, ...compact({ compare }), limit: rowsPerPage }
   // The API refuses a word that it does not know.
   const order = { sort: sort.by as NonNullable<Query['sort']>, order: sort.order }
   const rows = JSON.stringify(asked)
@@ -84,7 +77,7 @@ export function reportQuery({ question, by, sort, compare }: Asked) {
 }
 
 export function totalQuery(question: Question, compare: 'before' | undefined) {
-  const asked = { ...question, by: 'total', limit: 1, ...(compare !== undefined && { compare }) }
+  const asked = { ...question, by: 'total', limit: 1, ...compact({ compare }) }
   return queryOptions({
     queryKey: ['reports', 'total', asked],
     queryFn: async () => (await readPage(asked)).items[0] ?? null,
@@ -184,6 +177,5 @@ function namedParts(
 
 /** The whole report as a file, byte for byte the output of `turnpike report --csv`. */
 export function csvAddress(question: Question, by: string): string {
-  const query = new URLSearchParams({ ...question, by, format: 'csv' })
-  return `/admin/v1/reports?${query.toString()}`
+  return csvAddressOf('/admin/v1/reports', { ...question, by })
 }

@@ -1,6 +1,6 @@
 /** Reads requests: pages of the list, its histogram, the address of its file, and one request in full. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, bodyOf } from '../../api/client.ts'
+import { api, bodyOf, csvAddressOf } from '../../api/client.ts'
 import type { paths } from '../../api/schema.ts'
 import { said } from '../../messages/t.ts'
 import { periodOf, type Period } from '../../ui/range.ts'
@@ -85,9 +85,7 @@ export function histogramQuery(filter: RequestFilter) {
 
 /** All requests of a filter as a file. */
 export function csvAddress(filter: RequestFilter): string {
-  const query = new URLSearchParams({ format: 'csv' })
-  for (const [name, value] of Object.entries(queryOf(filter))) query.set(name, String(value))
-  return `/admin/v1/requests?${query.toString()}`
+  return csvAddressOf('/admin/v1/requests', queryOf(filter))
 }
 
 /** Only a refund changes a request after its end. */

@@ -1,12 +1,39 @@
-/** A spending limit: a bar of its use, the rest, and when it starts anew in both zones. */
+/** The limits of an account or a key: a bar for each budget, its rest, when it starts anew, and the rates. */
+import type { ReactNode } from 'react'
 import { t } from '../messages/t.ts'
-import { limitTone, Meter } from '../ui/card.tsx'
+import { Card, limitTone, Meter } from '../ui/card.tsx'
 import { usdText } from '../ui/exact.ts'
-import { formatAge, formatShare, formatTime } from '../ui/format.ts'
+import { formatAge, formatInteger, formatShare, formatTime } from '../ui/format.ts'
+import { Stack } from '../ui/layout.tsx'
 import { Usd, useNow } from '../ui/values.tsx'
-import type { Budget } from './answers.ts'
+import type { Account, Budget } from './answers.ts'
 
-export function BudgetLine({ budget }: { budget: Budget }) {
+interface LimitsProps {
+  readonly of: Pick<Account, 'limits' | 'rpm' | 'tpm'> & Partial<Pick<Account, 'window_minutes'>>
+  /** Beside the rates; `rates` is empty where there are none. */
+  readonly children: (rates: string) => ReactNode
+}
+
+export function Limits({ of, children }: LimitsProps) {
+  const { limits, rpm, window_minutes: minutes = 1, tpm } = of
+  const rates = [
+    ...(rpm > 0 ? [t('account.rpm', { count: formatInteger(rpm) })] : []),
+    ...(rpm > 0 && minutes > 1 ? [t('account.window', { minutes: String(minutes) })] : []),
+    ...(tpm > 0 ? [t('account.tpm', { count: formatInteger(tpm) })] : []),
+  ]
+  return (
+    <Card title={t('account.limits')}>
+      <Stack>
+        {limits.map((limit) => (
+          <BudgetLine key={limit.period} budget={limit} />
+        ))}
+        {children(rates.join(', '))}
+      </Stack>
+    </Card>
+  )
+}
+
+function BudgetLine({ budget }: { budget: Budget }) {
   const { period, limit_usd: limit, used_usd: used, left_usd: left, resets_at: resetsAt } = budget
   const share = limit === 0 ? 1 : Math.min(used / limit, 1)
   return (
