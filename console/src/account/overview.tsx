@@ -7,11 +7,11 @@ import { Chart, type Series } from '../ui/chart.tsx'
 import { sumUsd, usdText } from '../ui/exact.ts'
 import { formatUsdExact } from '../ui/format.ts'
 import { Columns, Stack } from '../ui/layout.tsx'
-import { dayPresets, listDays, periodOf, type Period, type RangeChange } from '../ui/range.ts'
-import { RangePicker, rangeText } from '../ui/range.tsx'
+import { listDays, type Period, type RangeChange } from '../ui/range.ts'
+import { useDays } from '../ui/range.tsx'
 import { BarList } from '../ui/small-charts.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
-import { Usd, useNow } from '../ui/values.tsx'
+import { Usd } from '../ui/values.tsx'
 import { goTo, useAddress, ViewLink, type Address } from './address.tsx'
 import type { Account, DayLine } from './answers.ts'
 import { Limits } from './limits.tsx'
@@ -70,8 +70,6 @@ function Money({
   )
 }
 
-const minuteMs = 60_000
-
 const parts = [
   {
     by: 'model',
@@ -83,24 +81,16 @@ const parts = [
 
 function Spend() {
   const address = useAddress()
-  const usual = { unit: 'day', usual: '30d' } as const
-  const period = periodOf(address, { ...usual, nowMs: useNow(minuteMs) })
+  const change = (range: RangeChange): void => goTo({ ...address, ...range }, { replaces: true })
+  const { period, words, picker } = useDays({ value: address, usual: '30d', onChange: change })
   const byModel = useQuery({ ...daysQuery('model', period), placeholderData: keepPreviousData })
   const byKey = useQuery({ ...daysQuery('key', period), placeholderData: keepPreviousData })
-  const hint = rangeText(address, usual)
-  const change = (range: RangeChange): void => goTo({ ...address, ...range }, { replaces: true })
   return (
     <>
-      <RangePicker
-        value={address}
-        unit="day"
-        presets={dayPresets}
-        usual={usual.usual}
-        onChange={change}
-      />
+      {picker}
       <Card
         title={t('account.spendByDay')}
-        hint={t('account.byModelHint', { period: hint })}
+        hint={t('account.byModelHint', { period: words })}
         actions={
           <ViewLink to={{ view: 'requests', range: 'yesterday', sort: 'cost' }}>
             {t('account.mostYesterday')}
@@ -113,7 +103,7 @@ function Spend() {
       </Card>
       <Columns>
         {parts.map(({ by, title, idOf }) => (
-          <Card key={by} title={title} hint={hint}>
+          <Card key={by} title={title} hint={words}>
             <Shown query={by === 'model' ? byModel : byKey} rows={4}>
               {(lines) => (
                 <Shares

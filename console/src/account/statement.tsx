@@ -8,10 +8,9 @@ import { Problem } from '../problem.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/card.tsx'
 import { List } from '../ui/list/list.tsx'
-import { dayPresets, periodOf, type Period } from '../ui/range.ts'
-import { RangePicker } from '../ui/range.tsx'
+import type { Period } from '../ui/range.ts'
+import { useDays } from '../ui/range.tsx'
 import { describeFailure, Shown } from '../ui/states.tsx'
-import { useNow } from '../ui/values.tsx'
 import { goTo, useAddress, ViewLink } from './address.tsx'
 import type { Account } from './answers.ts'
 import { ask, statementQuery } from './read.ts'
@@ -24,23 +23,18 @@ const entryList = statementList({
   ),
 })
 
-const minuteMs = 60_000
-
 export function Statement({ account }: { account: Account }) {
   const address = useAddress()
-  const nowMs = useNow(minuteMs)
-  const period = periodOf(address, { unit: 'day', nowMs, usual: 'thisMonth' })
+  const { period, picker } = useDays({
+    value: address,
+    usual: 'thisMonth',
+    quick: ['thisMonth', 'lastMonth'],
+    onChange: (range) => goTo({ ...address, ...range }, { replaces: true }),
+  })
   const query = useQuery({ ...statementQuery(period), placeholderData: keepPreviousData })
   return (
     <>
-      <RangePicker
-        value={address}
-        unit="day"
-        presets={dayPresets}
-        quick={['thisMonth', 'lastMonth']}
-        usual="thisMonth"
-        onChange={(range) => goTo({ ...address, ...range }, { replaces: true })}
-      />
+      {picker}
       <Shown query={query}>
         {({ figures, entries }) => (
           <>

@@ -11,6 +11,7 @@ import { TextField } from './field.tsx'
 import { formatDay, formatInUtc, formatTime } from './format.ts'
 import { Pair, Split } from './layout.tsx'
 import {
+  dayPresets,
   endText,
   hasRange,
   isDay,
@@ -22,6 +23,7 @@ import {
   type Range,
   type RangeChange,
 } from './range.ts'
+import { useNow } from './values.tsx'
 import './range.css'
 
 interface RangePickerProps {
@@ -36,6 +38,20 @@ interface RangePickerProps {
   readonly onChange: (range: RangeChange) => void
 }
 
+/** The days in an address, in words too, and what chooses other days. */
+export function useDays(
+  props: Pick<RangePickerProps, 'value' | 'quick' | 'onChange'> & { readonly usual: Preset },
+) {
+  const { value, usual } = props
+  const nowMs = useNow(minuteMs)
+  return {
+    period: periodOf(value, { unit: 'day', nowMs, usual }),
+    words: rangeText(value, { unit: 'day', usual }),
+    picker: <RangePicker {...props} unit="day" presets={dayPresets} />,
+  }
+}
+
+const minuteMs = 60_000
 const none: RangeChange = { range: undefined, from: undefined, to: undefined }
 
 export function RangePicker(props: RangePickerProps) {

@@ -8,6 +8,7 @@ import {
   formatCount,
   formatDuration,
   formatInteger,
+  formatShare,
   formatTime,
   formatTimeFully,
   formatUsd,
@@ -50,6 +51,23 @@ export function Duration({ ms }: { ms: number | null }) {
       {formatDuration(ms)}
     </data>
   )
+}
+
+interface FigureProps {
+  readonly value: string | number | null
+  readonly kind: 'usd' | 'count' | 'ms' | 'share'
+  /** Of an amount, as in `Usd`. */
+  readonly places?: number
+}
+
+/** A figure by its kind. */
+export function FigureValue({ value, kind, ...places }: FigureProps) {
+  if (kind === 'usd') return <Usd value={value === null ? null : String(value)} {...places} />
+  const number = value === null ? null : Number(value)
+  if (kind === 'count') return <Count value={number} />
+  if (kind === 'ms') return <Duration ms={number} />
+  if (number === null) return <Missing why={t('ui.value.unknown')} />
+  return <data value={number}>{formatShare(number)}</data>
 }
 
 /** A moment in the reader's zone; UTC is in the tip. */

@@ -6,10 +6,10 @@ import { t } from '../../messages/t.ts'
 import { Card, Facts, Figure, Figures } from '../../ui/card.tsx'
 import { formatUsd } from '../../ui/format.ts'
 import { Page } from '../../ui/page.tsx'
-import { dayPresets, periodOf, type Preset, type RangeChange } from '../../ui/range.ts'
-import { RangePicker, rangeText } from '../../ui/range.tsx'
+import type { Preset, RangeChange } from '../../ui/range.ts'
+import { useDays } from '../../ui/range.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { Time, Usd, useNow } from '../../ui/values.tsx'
+import { Time, Usd } from '../../ui/values.tsx'
 import { AccountActions } from './account-actions.tsx'
 import { limitsText } from './accounts.tsx'
 import { readAccountSearch } from './address.ts'
@@ -63,30 +63,13 @@ export function AccountPage() {
   )
 }
 
-const minuteMs = 60_000
-
 /** The period in the address, and what chooses another one. */
 function usePeriod(usual: Preset, quick: readonly Preset[]) {
   const search = useSearch({ from: '/shell/accounts/$account' })
   const navigate = useNavigate({ from: '/accounts/$account' })
-  const nowMs = useNow(minuteMs)
   const change = (range: RangeChange): void =>
     void navigate({ search: readAccountSearch({ ...search, ...range }), replace: true })
-  return {
-    period: periodOf(search, { unit: 'day', nowMs, usual }),
-    words: rangeText(search, { unit: 'day', usual }),
-    change,
-    picker: (
-      <RangePicker
-        value={search}
-        unit="day"
-        presets={dayPresets}
-        quick={quick}
-        usual={usual}
-        onChange={change}
-      />
-    ),
-  }
+  return { ...useDays({ value: search, usual, quick, onChange: change }), change }
 }
 
 function Spend({ account: { id } }: { account: Account }) {

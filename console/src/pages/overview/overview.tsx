@@ -12,7 +12,7 @@ import { MoneyEquation } from '../../ui/money-equation.tsx'
 import { metrics } from '../../ui/metrics.ts'
 import { Page } from '../../ui/page.tsx'
 import { describeFailure } from '../../ui/states.tsx'
-import { Age, Clock, Count, Duration, Usd } from '../../ui/values.tsx'
+import { Age, Clock, FigureValue, Usd } from '../../ui/values.tsx'
 import { Attention } from './attention.tsx'
 import { Hours, LastThirtyDays, TopOfToday } from './charts.tsx'
 import { FirstSteps, useIsNew } from './first-steps.tsx'
@@ -90,10 +90,11 @@ type Figures = Pick<
 >
 
 interface TodayFigure {
-  readonly label: string
-  readonly value: (today: OverviewData['today']) => ReactNode
-  /** The figure that is compared. */
+  readonly metric: keyof typeof metrics
+  /** What is compared. */
   readonly of: keyof Figures
+  /** Where another figure is shown than the one that is compared. */
+  readonly shown?: 'known_margin_usd'
   readonly isGrowthBad?: true
   /** In place of the comparison. */
   readonly instead?: (today: OverviewData['today']) => ReactNode
@@ -101,40 +102,21 @@ interface TodayFigure {
 }
 
 const figures: readonly TodayFigure[] = [
+  { metric: 'spend', of: 'revenue_usd' },
   {
-    label: metrics.spend.name,
-    of: 'revenue_usd',
-    value: (today) => <Usd value={today.revenue_usd} />,
-  },
-  {
-    label: metrics.margin.name,
+    metric: 'margin',
     of: 'margin_usd',
-    value: (today) => <Usd value={today.known_margin_usd} />,
+    shown: 'known_margin_usd',
     instead: ({ unknown_cost_revenue_usd: unknown }) =>
       Number(unknown) > 0 &&
       t.rich('overview.withoutUnknown', { usd: () => <Usd value={unknown} /> }),
   },
+  { metric: 'requests', of: 'requests' },
+  { metric: 'errors', of: 'errors', isGrowthBad: true },
+  { metric: 'first-event', of: 'first_event_p50_ms', isGrowthBad: true },
   {
-    label: metrics.requests.name,
-    of: 'requests',
-    value: ({ requests }) => <Count value={requests} />,
-  },
-  {
-    label: metrics.errors.name,
-    of: 'errors',
-    isGrowthBad: true,
-    value: ({ errors }) => <Count value={errors} />,
-  },
-  {
-    label: metrics['first-event'].name,
-    of: 'first_event_p50_ms',
-    isGrowthBad: true,
-    value: (today) => <Duration ms={today.first_event_p50_ms} />,
-  },
-  {
-    label: metrics.tokens.name,
+    metric: 'tokens',
     of: 'tokens',
-    value: ({ tokens }) => <Count value={tokens} />,
     more: ({ cache_hit_rate: rate }) =>
       rate !== null && <div>{t('overview.fromCache', { share: formatShare(rate) })}</div>,
   },
@@ -143,11 +125,11 @@ const figures: readonly TodayFigure[] = [
 function TodayFigures({ data: { today, yesterday_so_far: before } }: { data: OverviewData }) {
   return (
     <Figures>
-      {figures.map(({ label, value, of, isGrowthBad = false, instead, more }) => (
+      {figures.map(({ metric, of, shown = of, isGrowthBad = false, instead, more }) => (
         <Figure
           key={of}
-          label={label}
-          value={value(today)}
+          label={metrics[metric].name}
+          value={<FigureValue value={today[shown]} kind={metrics[metric].figure} />}
           note={
             <>
               {instead?.(today) || (

@@ -1,10 +1,9 @@
 /** The figures of a report: their columns, and which of them are shown. */
-import type { ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
 import { Change, changeOf } from '../../ui/change.tsx'
 import { formatDuration, formatInteger, formatShare, formatUsdExact } from '../../ui/format.ts'
 import { moneyTerms } from '../../ui/money-terms.ts'
-import { Count, Duration, Missing, Usd } from '../../ui/values.tsx'
+import { FigureValue } from '../../ui/values.tsx'
 import type { ReportRow } from './queries.ts'
 
 type Sums = NonNullable<ReportRow['before']>
@@ -13,7 +12,7 @@ export type Word = keyof Sums
 export interface FigureColumn {
   readonly word: Word
   readonly name: string
-  readonly kind: 'count' | 'usd' | 'time' | 'share'
+  readonly kind: 'count' | 'usd' | 'ms' | 'share'
   /** Shown where the address names no columns. */
   readonly isUsual?: true
   readonly isGrowthBad?: true
@@ -55,13 +54,13 @@ export const figureColumns: readonly FigureColumn[] = [
   {
     word: 'first_event_p50_ms',
     name: t('reports.figures.firstEventMedian'),
-    kind: 'time',
+    kind: 'ms',
     isGrowthBad: true,
   },
   {
     word: 'first_event_p95_ms',
     name: t('reports.figures.firstEvent95'),
-    kind: 'time',
+    kind: 'ms',
     isGrowthBad: true,
   },
 ]
@@ -70,14 +69,14 @@ export const figureColumns: readonly FigureColumn[] = [
 export function FigureCell({ row, column }: { row: ReportRow; column: FigureColumn }) {
   const { word, kind, isGrowthBad = false } = column
   const { before } = row
-  const value = show(row[word], kind)
+  const value = <FigureValue value={row[word]} kind={kind} places={2} />
   if (before === undefined) return value
   const share = before === null ? undefined : changeBetween(row[word], before[word])
   return (
     <>
       {value}
       <div
-        className="report-change"
+        className="small"
         data-tip={before === null ? undefined : textOf(before[word], kind)}
       >
         {share === undefined ? (
@@ -96,21 +95,9 @@ function changeBetween(now: Value, before: Value): number | undefined {
   return now === null || before === null ? undefined : changeOf(Number(now), Number(before))
 }
 
-function show(value: Value, kind: FigureColumn['kind']): ReactNode {
-  if (kind === 'usd') return <Usd value={value === null ? null : String(value)} places={2} />
-  const number = value === null ? null : Number(value)
-  if (kind === 'share')
-    return number === null ? (
-      <Missing why={t('reports.noShare')} />
-    ) : (
-      <data value={number}>{formatShare(number)}</data>
-    )
-  return kind === 'time' ? <Duration ms={number} /> : <Count value={number} />
-}
-
 function textOf(value: Value, kind: FigureColumn['kind']): string {
   if (value === null) return t('reports.none')
   if (kind === 'usd') return formatUsdExact(String(value))
-  const format = { share: formatShare, time: formatDuration, count: formatInteger }[kind]
+  const format = { share: formatShare, ms: formatDuration, count: formatInteger }[kind]
   return format(Number(value))
 }

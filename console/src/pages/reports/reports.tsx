@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useId } from 'react'
 import { t } from '../../messages/t.ts'
 import { compact } from '../../search.ts'
+import { Button } from '../../ui/button.tsx'
 import { Figure, Figures } from '../../ui/card.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import { Filters } from '../../ui/list/filters.tsx'
@@ -36,7 +37,6 @@ import {
 import { ReportChart } from './report-chart.tsx'
 import { choiceOf, filters, reportList, wordsOf } from './report-list.tsx'
 import { Views } from './views.tsx'
-import './reports.css'
 import { listOf } from '../../ui/list/pages.ts'
 
 interface PartProps {
@@ -115,16 +115,10 @@ function KeyChoice({ search, onChange }: PartProps) {
       {allKeys.map((key) => {
         const place = chosen.indexOf(key)
         return (
-          <button
-            key={key}
-            type="button"
-            className="reports-key"
-            aria-pressed={place >= 0}
-            onClick={() => toggle(key)}
-          >
+          <Button key={key} aria-pressed={place >= 0} onClick={() => toggle(key)}>
             {t(`reports.keys.${key}`)}
             {place >= 0 && chosen.length > 1 && <small>{place + 1}</small>}
-          </button>
+          </Button>
         )
       })}
     </div>

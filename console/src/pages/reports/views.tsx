@@ -53,46 +53,48 @@ export function Views({ search }: { search: ReportSearch }) {
       />
       <Popover.Portal>
         <Popover.Positioner align="end" sideOffset={6} className="menu-place">
-          <Popover.Popup className="menu stack reports-views" aria-label={t('reports.views')}>
-            {views.length === 0 && <p className="soft">{t('reports.noViews')}</p>}
-            <ul>
-              {views.map((view) => (
-                <li key={view.name} className="row row-between">
-                  <Link to="/reports" search={view.search}>
-                    {view.name}
-                  </Link>
-                  <IconButton
-                    label={t('reports.removeView', { name: view.name })}
-                    onClick={() => keep(others(view.name))}
-                  >
-                    <X aria-hidden />
-                  </IconButton>
-                </li>
-              ))}
-            </ul>
-            <form
-              className="stack"
-              onSubmit={(event) => {
-                event.preventDefault()
-                if (name.trim() === '') return
-                keep([...others(name.trim()), { name: name.trim(), search }])
-                setName('')
-              }}
-            >
-              <TextField
-                label={t('reports.viewName')}
-                value={name}
-                maxLength={nameLengthMax}
-                hint={t('reports.viewHint')}
-                onChange={setName}
-              />
-              <div className="row">
-                <Button type="submit" look="primary" disabled={name.trim() === ''}>
-                  {t('reports.saveView')}
-                </Button>
-                <CopyButton text={location.href} label={t('reports.copyAddress')} />
-              </div>
-            </form>
+          <Popover.Popup className="menu" aria-label={t('reports.views')}>
+            <div className="card-body stack">
+              {views.length === 0 && <p className="soft">{t('reports.noViews')}</p>}
+              <ul className="plain">
+                {views.map((view) => (
+                  <li key={view.name} className="row row-between">
+                    <Link to="/reports" search={view.search}>
+                      {view.name}
+                    </Link>
+                    <IconButton
+                      label={t('reports.removeView', { name: view.name })}
+                      onClick={() => keep(others(view.name))}
+                    >
+                      <X aria-hidden />
+                    </IconButton>
+                  </li>
+                ))}
+              </ul>
+              <form
+                className="stack"
+                onSubmit={(event) => {
+                  event.preventDefault()
+                  if (name.trim() === '') return
+                  keep([...others(name.trim()), { name: name.trim(), search }])
+                  setName('')
+                }}
+              >
+                <TextField
+                  label={t('reports.viewName')}
+                  value={name}
+                  maxLength={nameLengthMax}
+                  hint={t('reports.viewHint')}
+                  onChange={setName}
+                />
+                <div className="row">
+                  <Button type="submit" look="primary" disabled={name.trim() === ''}>
+                    {t('reports.saveView')}
+                  </Button>
+                  <CopyButton text={location.href} label={t('reports.copyAddress')} />
+                </div>
+              </form>
+            </div>
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>
