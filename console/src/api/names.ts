@@ -1,4 +1,5 @@
 /** The names of accounts, models and channels, to choose from; and channels with all that is known. */
+import { t } from '../messages/t.ts'
 import type { NamesQuery } from '../ui/list/define.ts'
 import { api, bodyOf } from './client.ts'
 import { readAll } from './list.ts'
@@ -39,7 +40,7 @@ export const channelNamesQuery: NamesQuery = {
 const suggestedMax = 12
 
 /** Accounts are many: only those whose name has this part. */
-export function accountNamesQuery(part: string): NamesQuery {
+function accountNamesQuery(part: string): NamesQuery {
   return {
     queryKey: ['accounts', 'names', part],
     staleTime: 60_000,
@@ -56,4 +57,16 @@ export async function readChannels(query: { readonly limit: number; readonly cur
   const page = await bodyOf(api.GET('/admin/v1/channels', { params: { query } }))
   if ('revision' in page) return page
   throw new TypeError('the page of channels has only names')
+}
+
+const names = {
+  account: accountNamesQuery,
+  model: () => modelNamesQuery,
+  channel: () => channelNamesQuery,
+}
+
+/** A filter by one of these names. */
+export function nameFilter<Name extends keyof typeof names>(name: Name, label: string) {
+  const placeholder = t(name === 'account' ? 'list.nameOrId' : 'list.any')
+  return { kind: 'suggest', name, label, placeholder, suggestions: names[name] } as const
 }

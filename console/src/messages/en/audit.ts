@@ -36,7 +36,6 @@ export const audit = {
   action: 'Action',
   subject: 'Subject',
   detail: 'Detail',
-  nameOrId: 'Name or id',
   sessions: 'Sign-ins',
   sessionsHidden: 'Hidden',
   sessionsShown: 'Shown',

@@ -22,7 +22,6 @@ export const keys = {
   kinds: { client: 'Keys', reader: 'Read-only tokens', admin: 'Admin tokens' },
   lastUsed: 'Last used',
   models: 'Models',
-  nameOrId: 'Name or id',
   neverUsed: 'never used',
   none: 'A head is how the secret begins, such as cr_ab12, in upper and lower case.',
   noneTitle: 'No key fits the filter.',

@@ -9,6 +9,7 @@ export const list = {
   keyBefore: 'Row before, in a list',
   keyNext: 'Next row, in a list',
   keyOpen: 'Open the row at the side of the list',
+  nameOrId: 'Name or id',
   removeFilter: 'Remove the filter {label}',
   roomyRows: 'Higher rows',
   rows: '{count, plural, one {# row} other {# rows}}',

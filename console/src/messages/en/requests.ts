@@ -91,7 +91,6 @@ export const requests = {
   lostNote: 'Estimated: of attempts and answers that no account pays.',
   margin: 'Margin',
   model: 'Model',
-  nameOrId: 'Name or id',
   new: '{count, number} new',
   newOrMore: '{count, number} or more new',
   next: { retry: 'Then the same channel again.', failover: 'Then another channel.' },

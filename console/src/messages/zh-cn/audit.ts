@@ -38,7 +38,6 @@ export const audit = {
   action: '操作',
   subject: '对象',
   detail: '详情',
-  nameOrId: '名称或 ID',
   sessions: '登录',
   sessionsHidden: '隐藏',
   sessionsShown: '显示',

@@ -25,7 +25,6 @@ export const keys = {
   kinds: { client: '密钥', reader: '只读令牌', admin: '管理令牌' },
   lastUsed: '最近使用',
   models: '模型',
-  nameOrId: '名称或 ID',
   neverUsed: '从未使用',
   none: '前缀是密钥开头的字符，例如 cr_ab12，区分大小写。',
   noneTitle: '没有符合筛选条件的密钥。',

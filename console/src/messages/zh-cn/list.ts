@@ -12,6 +12,7 @@ export const list = {
   keyBefore: '列表中的上一行',
   keyNext: '列表中的下一行',
   keyOpen: '在列表旁打开该行',
+  nameOrId: '名称或 ID',
   removeFilter: '移除筛选条件：{label}',
   roomyRows: '宽松行高',
   rows: '{count, plural, other {共 # 行}}',

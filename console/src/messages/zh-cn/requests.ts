@@ -94,7 +94,6 @@ export const requests = {
   lostNote: '估算值：没有账户为其付费的尝试和响应。',
   margin: '毛利',
   model: '模型',
-  nameOrId: '名称或 ID',
   new: '{count, number} 个新请求',
   newOrMore: '{count, number} 个或更多新请求',
   next: { retry: '随后在同一渠道重试。', failover: '随后转移到另一个渠道。' },

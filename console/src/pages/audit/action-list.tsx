@@ -15,7 +15,7 @@ const known =
   )
 
 function wordFilter<Name extends string>(name: Name, label: string) {
-  const placeholder = t('audit.nameOrId')
+  const placeholder = t('list.nameOrId')
   return { kind: 'suggest', name, label, placeholder, suggestions: [] } as const
 }
 

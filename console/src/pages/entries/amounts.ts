@@ -125,25 +125,13 @@ export function recordOf(value: unknown): Values {
 }
 
 /** The classes that most models have. */
-export const mainClasses = [
-  { name: 'input', title: t('entries.price.input'), fallback: t('entries.price.inputUnset') },
-  { name: 'output', title: t('entries.price.output'), fallback: t('entries.price.outputUnset') },
-  {
-    name: 'cache_read',
-    title: t('entries.price.cacheRead'),
-    fallback: t('entries.price.cacheReadUnset'),
-  },
-  {
-    name: 'cache_write_5m',
-    title: t('entries.price.write5m'),
-    fallback: t('entries.price.write5mUnset'),
-  },
-  {
-    name: 'cache_write_1h',
-    title: t('entries.price.write1h'),
-    fallback: t('entries.price.write1hUnset'),
-  },
-] as const
+export const mainClasses = (
+  ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h'] as const
+).map((name) => ({
+  name,
+  title: t(`figures.classes.${name}`),
+  fallback: t(`entries.price.unset.${name}`),
+}))
 
 /** The exact decimal text of a class; undefined where the price does not set it. */
 export function decimalOf(price: Values | undefined, name: string): string | undefined {

@@ -1,7 +1,7 @@
 /** The list of keys as a declaration, and the sheet of one. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { accountNamesQuery } from '../../api/names.ts'
+import { nameFilter } from '../../api/names.ts'
 import { t } from '../../messages/t.ts'
 import { Budgets } from '../../ui/budgets.tsx'
 import { Badge, type Tone } from '../../ui/card.tsx'
@@ -36,13 +36,7 @@ export const keyList = defineList<Key, 'q' | 'key' | 'account' | 'kind' | 'state
       placeholder: t('keys.secretExample'),
       instead: 'key',
     },
-    {
-      kind: 'suggest',
-      name: 'account',
-      label: t('keys.account'),
-      placeholder: t('keys.nameOrId'),
-      suggestions: accountNamesQuery,
-    },
+    nameFilter('account', t('keys.account')),
     {
       kind: 'choice',
       name: 'kind',

@@ -143,7 +143,7 @@ interface ClassPriceProps {
 /** The price of one class of tokens, exact. */
 export function ClassPrice({ price, name, unit }: ClassPriceProps) {
   const text = decimalOf(price, name)
-  if (price === undefined) return <Missing why={t('entries.price.inputUnset')} />
+  if (price === undefined) return <Missing why={t('entries.price.unset.input')} />
   if (text === undefined)
     return <Missing why={mainClasses.find((each) => each.name === name)?.fallback ?? ''} />
   return (

@@ -1,7 +1,7 @@
 /** The rows of a report as a list: a column for each key, and the figures. The gateway sorts all of them. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { accountNamesQuery, channelNamesQuery, modelNamesQuery } from '../../api/names.ts'
+import { nameFilter } from '../../api/names.ts'
 import { t } from '../../messages/t.ts'
 import { formatDay } from '../../ui/format.ts'
 import type { ListColumn, ListDefinition, ListFilter } from '../../ui/list/define.ts'
@@ -13,25 +13,9 @@ import { partName, partOf, type PartKey, type Question, type ReportRow } from '.
 import { AccountLink, ChannelLink } from '../links.tsx'
 
 export const filters: readonly ListFilter<PartKey>[] = [
-  {
-    kind: 'suggest',
-    name: 'model',
-    label: t('reports.keys.model'),
-    suggestions: () => modelNamesQuery,
-  },
-  {
-    kind: 'suggest',
-    name: 'channel',
-    label: t('reports.keys.channel'),
-    suggestions: () => channelNamesQuery,
-  },
-  {
-    kind: 'suggest',
-    name: 'account',
-    label: t('reports.keys.account'),
-    placeholder: t('reports.nameOrId'),
-    suggestions: accountNamesQuery,
-  },
+  nameFilter('model', t('reports.keys.model')),
+  nameFilter('channel', t('reports.keys.channel')),
+  nameFilter('account', t('reports.keys.account')),
   {
     kind: 'suggest',
     name: 'key',

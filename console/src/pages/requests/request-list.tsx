@@ -1,6 +1,6 @@
 /** The list of requests as a declaration: columns, filters, and what a row opens. */
 import { Link } from '@tanstack/react-router'
-import { accountNamesQuery, channelNamesQuery, modelNamesQuery } from '../../api/names.ts'
+import { nameFilter } from '../../api/names.ts'
 import { outcomeTones } from '../../figures/outcomes.ts'
 import { t } from '../../messages/t.ts'
 import { buttonClass } from '../../ui/button.tsx'
@@ -42,25 +42,9 @@ export const requestList = defineList<RequestLine, FilterName>({
     </Link>
   ),
   filters: [
-    {
-      kind: 'suggest',
-      name: 'account',
-      label: t('requests.account'),
-      placeholder: t('requests.nameOrId'),
-      suggestions: accountNamesQuery,
-    },
-    {
-      kind: 'suggest',
-      name: 'model',
-      label: t('requests.model'),
-      suggestions: () => modelNamesQuery,
-    },
-    {
-      kind: 'suggest',
-      name: 'channel',
-      label: t('requests.channel'),
-      suggestions: () => channelNamesQuery,
-    },
+    nameFilter('account', t('requests.account')),
+    nameFilter('model', t('requests.model')),
+    nameFilter('channel', t('requests.channel')),
     {
       kind: 'suggest',
       name: 'status',
