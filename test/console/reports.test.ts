@@ -200,7 +200,7 @@ describe('the page of reports', () => {
         const sign = percent === 0 ? '' : share > 0 ? '+' : '−'
         return `${sign}${percent.toLocaleString('en-US', { maximumFractionDigits: 1 })}%`
       })
-      const cells = page.locator('table[role=table] tbody td[data-name="Requests"] .report-change')
+      const cells = page.locator('table[role=table] tbody td[data-name="Requests"] .small')
       assert.deepEqual(await cells.allInnerTexts(), expected)
     }))
 
