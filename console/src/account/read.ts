@@ -2,7 +2,8 @@
  * Reads the account's figures with the token of this tab. The first word of each query is `account`: leaving
  * forgets them together.
  */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
+import { readAll, useList } from '../api/list.ts'
 import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import {
@@ -17,7 +18,6 @@ import {
   requestsForm,
   statementFiguresForm,
   statementForm,
-  type Key,
   type Shape,
 } from './answers.ts'
 import type { Period } from '../ui/range.ts'
@@ -83,6 +83,7 @@ async function readOperator() {
 
 const refreshMs = 30_000
 const keysPerPage = 1_000
+const keysMax = 100_000
 const requestsPerPage = 50
 const linesShown = 20
 
@@ -111,16 +112,8 @@ export function daysQuery(by: 'model' | 'key', period: Period) {
 /** All keys: few accounts have more than a page of them. */
 export const keysQuery = queryOptions({
   queryKey: ['account', 'keys'],
-  async queryFn() {
-    const keys: Key[] = []
-    let cursor: string | undefined
-    do {
-      const page = await read('/keys', keysForm, { cursor, limit: keysPerPage })
-      keys.push(...page.items)
-      cursor = page.next_cursor ?? undefined
-    } while (cursor !== undefined)
-    return keys
-  },
+  queryFn: () =>
+    readAll((cursor) => read('/keys', keysForm, { ...cursor, limit: keysPerPage }), keysMax),
 })
 
 export const pricesQuery = queryOptions({
@@ -138,20 +131,13 @@ export interface RequestFilter {
   readonly sort?: 'cost' | undefined
 }
 
-export function requestsQuery(filter: RequestFilter) {
-  return infiniteQueryOptions({
-    queryKey: ['account', 'requests', filter],
-    queryFn: ({ pageParam: cursor }) =>
-      read('/requests', requestsForm, {
-        ...filter,
-        ...(cursor !== '' && { cursor }),
-        limit: requestsPerPage,
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor: cursor }) => cursor ?? undefined,
+export function useRequests(filter: RequestFilter) {
+  return useList(
+    ['account', 'requests', filter],
+    (cursor) => read('/requests', requestsForm, { ...filter, ...cursor, limit: requestsPerPage }),
     // A reader who has opened more pages reads them in peace.
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
-  })
+    (rows) => (rows.length > requestsPerPage ? undefined : refreshMs),
+  )
 }
 
 export function requestQuery(id: string) {

@@ -1,12 +1,12 @@
 /** The requests of the account, the newest or the dearest first, with filters; one of them in a sheet. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { BillTable } from '../figures/bill.tsx'
 import { outcomeTones } from '../figures/outcomes.ts'
 import { t } from '../messages/t.ts'
 import { Button } from '../ui/button.tsx'
 import { Badge, Card, Facts, Notice } from '../ui/card.tsx'
-import { CopyIcon } from '../ui/copy.tsx'
+import { CopyId } from '../ui/copy.tsx'
 import { TextField } from '../ui/field.tsx'
 import { formatUsdExact } from '../ui/format.ts'
 import { Stack } from '../ui/layout.tsx'
@@ -21,8 +21,7 @@ import { Count, Duration, Missing, Time, Usd, useNow } from '../ui/values.tsx'
 import { shortVendorError, VendorErrorNotice } from '../ui/vendor-error.tsx'
 import { addressText, goTo, useAddress, ViewLink, type Address } from './address.tsx'
 import type { RequestInFull, RequestLine } from './answers.ts'
-import { keysQuery, pricesQuery, requestQuery, requestsQuery } from './read.ts'
-import { listOf } from '../ui/list/pages.ts'
+import { keysQuery, pricesQuery, requestQuery, useRequests } from './read.ts'
 
 type Outcome = keyof typeof outcomeTones
 
@@ -153,8 +152,7 @@ export function Requests() {
   const { key, model, outcome, sort, request } = address
   const nowMs = useNow(minuteMs)
   const period = hasRange(address) ? periodOf(address, { unit: 'day', nowMs, usual: '30d' }) : {}
-  const query = useInfiniteQuery(requestsQuery({ key, model, outcome, sort, ...period }))
-  const list = listOf(query, ({ items }) => items)
+  const list = useRequests({ key, model, outcome, sort, ...period })
   const names = useKeyNames()
   const named = columns.map((column) =>
     column.id === 'key'
@@ -329,10 +327,7 @@ function Cost({ request: { bill, cost, refund, paid } }: { request: RequestInFul
 
 function idsOf({ id, vendor_request_id: vendorId }: RequestInFull) {
   const idOf = (text: string): ReactNode => (
-    <span key={text} className="row">
-      <code className="break">{text}</code>
-      <CopyIcon text={text} label={t('ui.copy.copy')} />
-    </span>
+    <CopyId key={text} text={text} label={t('ui.copy.copy')} />
   )
   return [
     [t('account.requestId'), idOf(id)] as const,

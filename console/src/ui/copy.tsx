@@ -25,12 +25,22 @@ function useCopy(text: string): readonly [isDone: boolean, copy: () => void] {
 }
 
 /** For a text in a line, such as an id. */
-export function CopyIcon({ text, label }: { text: string; label: string }) {
+function CopyIcon({ text, label }: { text: string; label: string }) {
   const [isDone, copy] = useCopy(text)
   return (
     <IconButton label={isDone ? t('ui.copy.done') : label} onClick={copy}>
       {isDone ? <Check aria-hidden /> : <Copy aria-hidden />}
     </IconButton>
+  )
+}
+
+/** An id in full, to be copied. */
+export function CopyId({ text, label }: { text: string; label: string }) {
+  return (
+    <span className="row">
+      <code className="break">{text}</code>
+      <CopyIcon text={text} label={label} />
+    </span>
   )
 }
 

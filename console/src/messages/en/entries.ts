@@ -4,9 +4,11 @@ export const entries = {
   fields: {
     allow: 'Allow',
     allow_private: 'Allow private',
+    also: 'Other names',
     baselines: 'Baselines',
     chat_path: 'Chat path',
     check: 'Check',
+    cost: 'Cost factor',
     credential: 'Credential',
     credential_form: 'Credential form',
     dated: 'Dated',
@@ -25,6 +27,7 @@ export const entries = {
     output_limit: 'Output limit',
     path: 'Path',
     ping_timeout: 'Ping timeout',
+    price: 'Prices in USD per million tokens',
     proxy: 'Proxy',
     query: 'Query',
     rank: 'Rank',
@@ -32,12 +35,11 @@ export const entries = {
     stored_responses: 'Stored responses',
     stream_usage: 'Stream usage',
     thinks: 'Thinks',
+    url: 'Address',
     vendor: 'Vendor',
     version_header: 'Version header',
     weight: 'Weight',
   },
-  address: 'Address',
-  otherNames: 'Other names',
   /** The gateway says it in English. */
   fieldMeaning: '{key, select, other {{said}}}',
   hintWithDefault: '{hint} Default: {value}.',
@@ -58,7 +60,6 @@ export const entries = {
   nothingChanges: 'Nothing changes: the catalogue says so already.',
   inForce: 'In force at once, on every gateway within a second:',
   cost: {
-    title: 'Cost factor',
     hint: 'Your own cost as a factor on list prices, such as 0.8',
     byModel: 'Cost prices by model',
     byModelHint: 'In place of the factor, for models with an own price. USD per million tokens.',
@@ -66,7 +67,6 @@ export const entries = {
   },
   baselines: { add: 'Add the baseline of a model' },
   price: {
-    title: 'Prices in USD per million tokens',
     unset: {
       input: 'No price',
       output: 'Makes no output',

@@ -6,9 +6,11 @@ export const entries = {
   fields: {
     allow: '允许的地址',
     allow_private: '允许内网地址',
+    also: '其他名称',
     baselines: '基准延迟',
     chat_path: 'Chat 路径',
     check: '检查',
+    cost: '成本系数',
     credential: '凭证',
     credential_form: '凭证形式',
     dated: '带日期的名称',
@@ -27,6 +29,7 @@ export const entries = {
     output_limit: '输出上限',
     path: '路径',
     ping_timeout: '心跳超时',
+    price: '价格（美元/百万 Token）',
     proxy: '代理',
     query: '查询参数',
     rank: '优先级',
@@ -34,12 +37,11 @@ export const entries = {
     stored_responses: '存储响应',
     stream_usage: '流式用量',
     thinks: '推理',
+    url: '地址',
     vendor: '供应商',
     version_header: '版本标头',
     weight: '权重',
   },
-  address: '地址',
-  otherNames: '其他名称',
   fieldMeaning: `{key, select,
     vendor {所属的供应商。}
     url {不含 path 和端点路径的地址；网关会补上二者。}
@@ -96,7 +98,6 @@ export const entries = {
   nothingChanges: '没有更改：目录中已是如此。',
   inForce: '立即生效，一秒内在所有网关上生效：',
   cost: {
-    title: '成本系数',
     hint: '自身成本相对于标价的系数，例如 0.8',
     byModel: '按模型的成本价格',
     byModelHint: '对有单独价格的模型，代替系数。单位：美元/百万 Token。',
@@ -104,7 +105,6 @@ export const entries = {
   },
   baselines: { add: '添加某个模型的基线' },
   price: {
-    title: '价格（美元/百万 Token）',
     unset: {
       input: '无价格',
       output: '不产生输出',

@@ -20,7 +20,6 @@ import { KeysTab } from './keys-tab.tsx'
 import { accountQuery, type Account } from './queries.ts'
 import { StandingNotice, StatusBadge } from './standing.tsx'
 import { StatementTab } from './statement-tab.tsx'
-import './account.css'
 
 export function AccountPage() {
   const { account: reference } = useParams({ from: '/shell/accounts/$account' })
@@ -134,7 +133,7 @@ function AccountFigures({ account }: { account: Account }) {
       />
       <Figure
         label={t('accounts.limits')}
-        value={<span className="account-limits">{limitsText(limits)}</span>}
+        value={<span className="small">{limitsText(limits)}</span>}
         note={
           minutes === 1
             ? prices

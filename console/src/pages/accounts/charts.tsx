@@ -6,6 +6,7 @@ import { t } from '../../messages/t.ts'
 import { Card } from '../../ui/card.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import { subtractUsd } from '../../ui/exact.ts'
+import { Columns } from '../../ui/layout.tsx'
 import { MoneyEquation } from '../../ui/money-equation.tsx'
 import { noMoney } from '../../ui/money-terms.ts'
 import { listDays, type Period, type RangeChange } from '../../ui/range.ts'
@@ -29,7 +30,7 @@ export function SpendCharts(props: ChartsProps) {
   return (
     <>
       <MoneyEquation hint={hint} figures={data?.[0] ?? noMoney} />
-      <div className="account-charts">
+      <Columns>
         <Card title={t('accounts.netByDay')} hint={t('accounts.netByDayHint')}>
           <Read {...props} by="day">
             {(rows) => <DayChart {...props} rows={rows} />}
@@ -42,7 +43,7 @@ export function SpendCharts(props: ChartsProps) {
             </Read>
           </Card>
         ))}
-      </div>
+      </Columns>
     </>
   )
 }

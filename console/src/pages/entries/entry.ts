@@ -32,17 +32,9 @@ export function isUsual(section: Section, { key, is_required: isRequired }: Fiel
   return isRequired || usualKeys[section].includes(key)
 }
 
-const titles: Readonly<Record<string, string>> = {
-  url: t('entries.address'),
-  cost: t('entries.cost.title'),
-  also: t('entries.otherNames'),
-  price: t('entries.price.title'),
-}
-
 export function titleOf({ key }: Pick<Field, 'key'>): string {
   const known = `entries.fields.${key}` as 'entries.fields.vendor'
-  if (t.has(known)) return t(known)
-  return titles[key] ?? key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ')
+  return t.has(known) ? t(known) : key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ')
 }
 
 /** A shorter sentence, such as "0 to 99.", says too little alone. */

@@ -75,10 +75,7 @@ export function FigureCell({ row, column }: { row: ReportRow; column: FigureColu
   return (
     <>
       {value}
-      <div
-        className="small"
-        data-tip={before === null ? undefined : textOf(before[word], kind)}
-      >
+      <div className="small" data-tip={before === null ? undefined : textOf(before[word], kind)}>
         {share === undefined ? (
           <span className="soft">{t('reports.new')}</span>
         ) : (

@@ -2,6 +2,7 @@
 import { said, t } from '../../messages/t.ts'
 import { Badge, Card, type Tone } from '../../ui/card.tsx'
 import { formatDuration } from '../../ui/format.ts'
+import { Stack } from '../../ui/layout.tsx'
 import { Prose } from '../../ui/prose.tsx'
 import { Duration } from '../../ui/values.tsx'
 import { vendorErrorMeaning, VendorErrorWords } from '../../ui/vendor-error.tsx'
@@ -24,23 +25,25 @@ export function Attempts({ request }: { request: RequestInFull }) {
   const endMs = Math.max(durationMsOf(request), ...ends, 1)
   return (
     <Card title={t('requests.attempts')} hint={t('requests.fromStart')}>
-      <ol className="stack attempts">
-        {attempts.map((attempt, index) => (
-          <AttemptRow key={index} attempt={attempt} endMs={endMs} request={request} />
-        ))}
-      </ol>
-      <div className="row row-between soft attempts-axis" aria-hidden>
-        {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-          <span key={share}>{formatDuration(endMs * share)}</span>
-        ))}
-      </div>
-      <ul className="row soft small attempts-legend">
-        {(['wait', 'answer', 'failed'] as const).map((kind) => (
-          <li key={kind} className="row">
-            <span className={`attempts-${kind}`} /> {t(`requests.bars.${kind}`)}
-          </li>
-        ))}
-      </ul>
+      <Stack>
+        <Stack as="ol">
+          {attempts.map((attempt, index) => (
+            <AttemptRow key={index} attempt={attempt} endMs={endMs} request={request} />
+          ))}
+        </Stack>
+        <div className="row row-between soft small" aria-hidden>
+          {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+            <span key={share}>{formatDuration(endMs * share)}</span>
+          ))}
+        </div>
+        <ul className="row soft small attempts-legend">
+          {(['wait', 'answer', 'failed'] as const).map((kind) => (
+            <li key={kind} className="row">
+              <span className={`attempts-${kind}`} /> {t(`requests.bars.${kind}`)}
+            </li>
+          ))}
+        </ul>
+      </Stack>
     </Card>
   )
 }
@@ -79,8 +82,8 @@ function AttemptRow({ attempt, endMs, request }: RowProps) {
   const { dropped_betas: dropped, vendor_error: error } = attempt
   const hasAnswered = name === 'answered' && request.outcome === 'completed'
   return (
-    <li className="stack">
-      <div className="row attempts-head">
+    <li className="stack tight">
+      <div className="row">
         <ChannelLink name={channel} />
         <Badge tone={hasAnswered ? 'good' : first === null ? 'bad' : 'neutral'}>
           {status === null

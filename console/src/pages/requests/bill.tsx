@@ -27,7 +27,7 @@ export function Bill({ request }: { request: RequestInFull }) {
   return (
     <Card title={t('requests.bill')} hint={t('requests.exact')} isFlush>
       <BillTable bill={bill} cost={cost} />
-      <div className="stack bill-arithmetic">
+      <div className="card-body">
         <h3>{t('requests.arithmetic')}</h3>
         <code className="break">{bill.calculation}</code>
       </div>
@@ -58,7 +58,7 @@ export function Margin({ request }: { request: RequestInFull }) {
             {minus(lost)}
           </Amount>
         )}
-        <div>
+        <div className="row row-between">
           <dt>{t('requests.margin')}</dt>
           <dd className={isKnown && margin.startsWith('-') ? 'bad nowrap' : 'nowrap'}>
             {isKnown ? formatUsdExact(margin) : t('requests.notKnown')}
@@ -75,7 +75,7 @@ function minus(usd: string): string {
 
 function Amount({ name, note, children }: { name: string; note?: string; children: ReactNode }) {
   return (
-    <div>
+    <div className="row row-between">
       <dt>
         {name}
         {note !== undefined && <span className="soft small">{note}</span>}

@@ -25,7 +25,7 @@ interface HistogramProps {
 export function Histogram({ filter, onChoose }: HistogramProps) {
   const { data } = useQuery({ ...histogramQuery(filter), placeholderData: (before) => before })
   const [begun, setBegun] = useState<number>()
-  if (data === undefined) return <div className="stack small histogram" aria-hidden />
+  if (data === undefined) return <div className="histogram" aria-hidden />
   const bars = data.buckets.map(({ at, requests, by_outcome: counts }) => ({
     at,
     requests,
@@ -49,7 +49,7 @@ export function Histogram({ filter, onChoose }: HistogramProps) {
     refused,
   })
   return (
-    <figure className="stack small histogram">
+    <figure className="stack tight small histogram">
       <figcaption>
         {summary} <span className="soft">{t('requests.chooseStep')}</span>
       </figcaption>

@@ -9,12 +9,13 @@ import { outcomeTones } from '../../figures/outcomes.ts'
 import { t } from '../../messages/t.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Facts, Figure, Figures, Notice } from '../../ui/card.tsx'
-import { CopyButton, CopyIcon } from '../../ui/copy.tsx'
+import { CopyButton, CopyId } from '../../ui/copy.tsx'
+import { Columns, Stack } from '../../ui/layout.tsx'
 import type { SheetProps } from '../../ui/list/define.ts'
 import { SheetHead } from '../../ui/list/sheet.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Prose } from '../../ui/prose.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
 import { Count, Duration, Missing, Time, Usd } from '../../ui/values.tsx'
 import { VendorErrorNotice } from '../../ui/vendor-error.tsx'
 import { Attempts } from './attempts.tsx'
@@ -95,37 +96,34 @@ function Actions({ request }: { request: RequestInFull }) {
 }
 
 function Parts({ id }: { id: string }) {
-  const { data: request, error, refetch } = useQuery(requestQuery(id))
-  if (request === undefined)
+  const query = useQuery(requestQuery(id))
+  const { error } = query
+  if (error instanceof Problem && error.status === 404)
     return (
-      <Card>
-        {error === null ? (
-          <Loading rows={8} />
-        ) : error instanceof Problem && error.status === 404 ? (
-          <Empty title={t('requests.notFound')}>
-            {error.message}
-            <Link to="/requests" search={{}} className={buttonClass()}>
-              {t('requests.goToRequests')}
-            </Link>
-          </Empty>
-        ) : (
-          <Failure error={error} onRetry={() => void refetch()} />
-        )}
-      </Card>
+      <Empty title={t('requests.notFound')}>
+        {error.message}
+        <Link to="/requests" search={{}} className={buttonClass()}>
+          {t('requests.goToRequests')}
+        </Link>
+      </Empty>
     )
   return (
-    <div className="stack request">
-      <WhatHappened request={request} />
-      <RequestFigures request={request} />
-      <Attempts request={request} />
-      <div className="request-money">
-        <Bill request={request} />
-        <Margin request={request} />
-      </div>
-      <Card title={t('requests.facts')}>
-        <Facts items={factsOf(request)} />
-      </Card>
-    </div>
+    <Shown query={query} rows={8}>
+      {(request) => (
+        <Stack>
+          <WhatHappened request={request} />
+          <RequestFigures request={request} />
+          <Attempts request={request} />
+          <Columns>
+            <Bill request={request} />
+            <Margin request={request} />
+          </Columns>
+          <Card title={t('requests.facts')}>
+            <Facts items={factsOf(request)} />
+          </Card>
+        </Stack>
+      )}
+    </Shown>
   )
 }
 
@@ -151,13 +149,13 @@ function WhatHappened({ request }: { request: RequestInFull }) {
   return (
     <Card title={t('requests.whatHappened')} actions={<OutcomeBadge of={outcome} />}>
       <div className="stack">
-        <dl className="stack request-story">
-          {story.map(([name, text]) => (
-            <div key={name}>
-              <dt className="soft">{name}</dt>
-              <dd className="break">{text}</dd>
-            </div>
-          ))}
+        <dl className="pairs">
+          {story.map(([name, text]) => [
+            <dt key={`${name} name`}>{name}</dt>,
+            <dd key={name} className="break">
+              {text}
+            </dd>,
+          ])}
         </dl>
         {vendorError !== null && <VendorErrorNotice error={vendorError} />}
         {code !== null && (
@@ -237,13 +235,13 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
   const { account_id: account, key_id: key, channel, model, marks, stream } = request
   const none = <Missing why={t('requests.factNone')} />
   return [
-    [t('requests.id'), <Id key="id" text={request.id} name={t('requests.copyId')} />],
+    [t('requests.id'), <CopyId key="id" text={request.id} label={t('requests.copyId')} />],
     [
       t('requests.vendorId'),
       request.vendor_request_id === null ? (
         none
       ) : (
-        <Id key="vendor" text={request.vendor_request_id} name={t('requests.copyVendorId')} />
+        <CopyId key="vendor" text={request.vendor_request_id} label={t('requests.copyVendorId')} />
       ),
     ],
     [
@@ -263,7 +261,7 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
         {request.key ?? key}
       </Link>,
     ],
-    [t('requests.keyId'), <Id key="key-id" text={key} name={t('requests.copyKeyId')} />],
+    [t('requests.keyId'), <CopyId key="key-id" text={key} label={t('requests.copyKeyId')} />],
     [
       t('requests.model'),
       model === null ? (
@@ -295,13 +293,4 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
     [t('requests.address'), request.address ?? none],
     [t('requests.flags'), marks.length === 0 ? none : marks.join(', ').replaceAll('_', ' ')],
   ]
-}
-
-function Id({ text, name }: { text: string; name: string }) {
-  return (
-    <span className="request-id">
-      <code className="break">{text}</code>
-      <CopyIcon text={text} label={name} />
-    </span>
-  )
 }

@@ -103,7 +103,12 @@ function FindById() {
     void navigate({ to: '/requests/$request', params: { request } })
   }
   return (
-    <form className="requests-find" role="search" aria-label={t('requests.find')} onSubmit={open}>
+    <form
+      className="row requests-find"
+      role="search"
+      aria-label={t('requests.find')}
+      onSubmit={open}
+    >
       <input
         className="input"
         type="search"
