@@ -37,10 +37,9 @@ function CopyIcon({ text, label }: { text: string; label: string }) {
 /** An id in full, to be copied. */
 export function CopyId({ text, label }: { text: string; label: string }) {
   return (
-    <span className="row">
-      <code className="break">{text}</code>
-      <CopyIcon text={text} label={label} />
-    </span>
+    <>
+      <code className="break">{text}</code> <CopyIcon text={text} label={label} />
+    </>
   )
 }
 

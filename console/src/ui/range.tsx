@@ -122,7 +122,7 @@ function endsOf(value: Range, preset: Preset | undefined, unit: 'day' | 'moment'
 }
 
 /** A range in words: its preset, or its ends. */
-export function rangeText(
+function rangeText(
   { range, from, to }: Range,
   { unit, usual }: Pick<RangePickerProps, 'unit' | 'usual'>,
 ): string {

@@ -133,7 +133,7 @@ function AccountFigures({ account }: { account: Account }) {
       />
       <Figure
         label={t('accounts.limits')}
-        value={<span className="small">{limitsText(limits)}</span>}
+        value={<div className="small">{limitsText(limits)}</div>}
         note={
           minutes === 1
             ? prices

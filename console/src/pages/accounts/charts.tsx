@@ -30,12 +30,12 @@ export function SpendCharts(props: ChartsProps) {
   return (
     <>
       <MoneyEquation hint={hint} figures={data?.[0] ?? noMoney} />
+      <Card title={t('accounts.netByDay')} hint={t('accounts.netByDayHint')}>
+        <Read {...props} by="day">
+          {(rows) => <DayChart {...props} rows={rows} />}
+        </Read>
+      </Card>
       <Columns>
-        <Card title={t('accounts.netByDay')} hint={t('accounts.netByDayHint')}>
-          <Read {...props} by="day">
-            {(rows) => <DayChart {...props} rows={rows} />}
-          </Read>
-        </Card>
         {(['model', 'key'] as const).map((by) => (
           <Card key={by} title={t(`accounts.parts.${by}`)} hint={t('accounts.beforeRefunds')}>
             <Read {...props} by={by}>

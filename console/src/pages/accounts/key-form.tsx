@@ -164,7 +164,7 @@ function EditKeyForm({ id }: { id: string }) {
   )
 }
 
-export interface NewCredentialProps extends DialogProps {
+interface NewCredentialProps extends DialogProps {
   readonly account: Account
 }
 

@@ -26,7 +26,7 @@ interface Known {
   readonly pricePaths: readonly string[]
 }
 
-export interface EntryFieldsProps {
+interface EntryFieldsProps {
   readonly section: Section
   readonly fields: readonly Field[]
   /** As it is stored; empty for a new one. */

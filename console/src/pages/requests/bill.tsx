@@ -78,7 +78,7 @@ function Amount({ name, note, children }: { name: string; note?: string; childre
     <div className="row row-between">
       <dt>
         {name}
-        {note !== undefined && <span className="soft small">{note}</span>}
+        {note !== undefined && <div className="soft small">{note}</div>}
       </dt>
       <dd className="nowrap">{children}</dd>
     </div>
