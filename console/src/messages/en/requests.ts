@@ -57,7 +57,6 @@ export const requests = {
   },
   factNone: 'None',
   facts: 'Facts',
-  fee: 'Fee of each request',
   find: 'Find',
   findLabel: "Id of a request, ours or the vendor's",
   firstEvent: 'First event',

@@ -1,6 +1,5 @@
 /** Words of the parts that both pages are made of. */
 export const ui = {
-  rows: '{count, plural, one {# row} other {# rows}}',
   preferences: 'Theme and language',
   dismiss: 'Dismiss',
   themes: { system: 'Theme of the system', light: 'Light theme', dark: 'Dark theme' },

@@ -60,7 +60,6 @@ export const requests = {
   },
   factNone: '无',
   facts: '详细信息',
-  fee: '每次请求的费用',
   find: '查找',
   findLabel: '请求 ID（本网关或供应商的）',
   firstEvent: '首个事件',

@@ -3,7 +3,6 @@ import type { ui as english } from '../en/ui.ts'
 import type { Translation } from '../translation.ts'
 
 export const ui = {
-  rows: '{count, number} 行',
   preferences: '主题和语言',
   dismiss: '关闭',
   themes: { system: '跟随系统', light: '浅色主题', dark: '深色主题' },
