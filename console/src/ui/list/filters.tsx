@@ -1,7 +1,7 @@
 /** The filters of a list in one line. A set one looks like a chip, and its cross takes it away. */
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { useState, type ComponentProps, type ReactNode } from 'react'
 import { t } from '../../messages/t.ts'
 import { Button, IconButton } from '../button.tsx'
 import { SelectField } from '../field.tsx'
@@ -54,16 +54,18 @@ interface FilterProps<Name extends string> extends Pick<FiltersProps<Name>, 'onC
   readonly value: string | undefined
 }
 
-function Filter<Name extends string>({ filter, value, onChange, take }: FilterProps<Name>) {
+function Filter<Name extends string>(props: FilterProps<Name>) {
+  const { filter, value, onChange } = props
   const { name, label, kind } = filter
-  const apply = (given: string | undefined): void =>
-    onChange({ [name]: given === '' ? undefined : given } as Changes<Name>)
   if (kind === 'link' && value === undefined) return null
   return (
     <div className="list-filter" data-kind={kind} data-set={value !== undefined}>
-      <FilterField filter={filter} value={value} onChange={onChange} onApply={apply} take={take} />
+      <FilterField {...props} />
       {value !== undefined && kind !== 'choice' && (
-        <IconButton label={t('list.removeFilter', { label })} onClick={() => apply(undefined)}>
+        <IconButton
+          label={t('list.removeFilter', { label })}
+          onClick={() => onChange({ [name]: undefined } as Changes<Name>)}
+        >
           <X aria-hidden />
         </IconButton>
       )}
@@ -71,13 +73,12 @@ function Filter<Name extends string>({ filter, value, onChange, take }: FilterPr
   )
 }
 
-interface FieldProps<Name extends string> extends FilterProps<Name> {
-  readonly onApply: (value: string | undefined) => void
-}
-
-function FilterField<Name extends string>(props: FieldProps<Name>) {
-  const { filter, value, onChange, onApply, take } = props
-  const { label, placeholder = t('list.any') } = filter
+function FilterField<Name extends string>(props: FilterProps<Name>) {
+  const { filter, value = '', onChange, take } = props
+  const { name, label, placeholder = t('list.any') } = filter
+  const apply = (given: string, others?: Changes<Name>): void =>
+    onChange({ ...others, [name]: given === '' ? undefined : given })
+  const field = { label, placeholder, value }
   switch (filter.kind) {
     case 'link':
       return (
@@ -85,64 +86,49 @@ function FilterField<Name extends string>(props: FieldProps<Name>) {
           {label} <code className="clip">{value}</code>
         </span>
       )
-    case 'text':
+    case 'text': {
+      const { instead } = filter
+      const others = instead && ({ [instead]: undefined } as Changes<Name>)
       return (
         <SearchField
-          label={label}
-          placeholder={placeholder}
-          value={value ?? ''}
-          onChange={(text) =>
-            onChange({
-              ...(filter.instead !== undefined && { [filter.instead]: undefined }),
-              [filter.name]: text === '' ? undefined : text,
-            } as Changes<Name>)
-          }
+          {...field}
+          onChange={(text) => apply(text, others)}
           {...(take !== undefined && { take })}
         />
       )
+    }
     case 'choice':
       return (
         <SelectField
           label={label}
-          value={value ?? ''}
+          value={value}
           options={[['', filter.any], ...filter.options]}
-          onChange={onApply}
+          onChange={(chosen) => apply(chosen)}
         />
       )
     case 'suggest': {
       const { suggestions } = filter
-      const field = { label, placeholder, value: value ?? '', onApply }
-      return typeof suggestions === 'function' ? (
-        <NameField {...field} query={suggestions} />
-      ) : (
-        <SuggestField
-          {...field}
-          suggestions={suggestions.map(([each, text]) => ({ value: each, text }))}
-        />
-      )
+      if (typeof suggestions === 'function')
+        return <NameField {...field} onApply={apply} query={suggestions} />
+      const known = suggestions.map(([each, text]) => ({ value: each, text }))
+      return <SuggestField {...field} onApply={apply} suggestions={known} />
     }
   }
 }
 
-interface SuggestProps {
-  readonly label: string
-  readonly placeholder: string
-  readonly value: string
-  readonly onApply: (value: string) => void
+type NameProps = Omit<ComponentProps<typeof SuggestField>, 'suggestions'> & {
+  readonly query: (typed: string) => NamesQuery
 }
 
 /** Asks for names once a person looks for one. */
-function NameField({ query, ...props }: SuggestProps & { query: (typed: string) => NamesQuery }) {
+function NameField({ query, ...props }: NameProps) {
   const [isUsed, setIsUsed] = useState(false)
   const [typed, setTyped] = useState('')
   const { data: names = [] } = useQuery({ ...query(typed), enabled: isUsed })
+  const suggestions = names.map((name) => ({ value: name }))
   return (
     <div className="list-filter-field" onFocus={() => setIsUsed(true)}>
-      <SuggestField
-        {...props}
-        onTyped={setTyped}
-        suggestions={names.map((name) => ({ value: name }))}
-      />
+      <SuggestField {...props} onTyped={setTyped} suggestions={suggestions} />
     </div>
   )
 }
