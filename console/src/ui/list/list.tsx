@@ -71,7 +71,7 @@ export function List<Row extends RowData, Name extends string>(given: ListProps<
   return (
     <Card
       isFlush
-      title={title ?? <ListCount {...props} />}
+      title={title ?? <ListCount list={list} count={props.count} />}
       hint={hint}
       actions={
         <>
@@ -131,45 +131,24 @@ function useChoice<Row extends RowData, Name extends string>({
 }
 
 /** "12,345 rows" where the number of all is known, else how many are shown. */
-function ListCount<Row extends RowData, Name extends string>({
-  list,
-  count,
-}: ListProps<Row, Name>) {
+function ListCount({ list, count }: Pick<ListProps<RowData, string>, 'list' | 'count'>) {
   if (list.rows === undefined) return null
   const shown = list.rows.length
-  const isAll = list.more?.hasMore !== true
-  const known = count ?? (isAll ? shown : undefined)
+  const known = count ?? (list.more?.hasMore === true ? undefined : shown)
   return (
     <span role="status">
       {known === undefined
         ? t('list.shown', { count: shown })
-        : known > shown
-          ? t('list.shownOf', { count: known, shown })
-          : t('list.rows', { count: known })}
+        : t(known > shown ? 'list.shownOf' : 'list.rows', { count: known, shown })}
     </span>
   )
 }
 
 function ListBody<Row extends RowData, Name extends string>(props: ListProps<Row, Name>) {
-  const { of, list, isFiltered = false } = props
-  const { rows, error = null, retry } = list
-  if (rows === undefined)
-    return error === null ? (
-      <Loading rows={6} />
-    ) : (
-      <Failure error={error} {...(retry !== undefined && { onRetry: retry })} />
-    )
-  if (rows.length === 0)
-    return (
-      <>
-        {isFiltered ? (of.emptyFiltered ?? of.empty) : of.empty}
-        {/* A link may open what the list does not show. */}
-        {props.open !== undefined && (
-          <OpenRow of={of} rows={rows} id={props.open} onClose={() => props.onOpen?.(undefined)} />
-        )}
-      </>
-    )
-  return <FullList {...props} rows={rows} />
+  const { rows, error = null, retry } = props.list
+  if (rows !== undefined) return <FullList {...props} rows={rows} />
+  if (error === null) return <Loading rows={6} />
+  return <Failure error={error} {...(retry !== undefined && { onRetry: retry })} />
 }
 
 interface FullProps<Row extends RowData, Name extends string> extends ListProps<Row, Name> {
@@ -177,7 +156,7 @@ interface FullProps<Row extends RowData, Name extends string> extends ListProps<
 }
 
 function FullList<Row extends RowData, Name extends string>(props: FullProps<Row, Name>) {
-  const { of, rows, list, sort, onSort, bulk, total } = props
+  const { of, rows, list, isFiltered = false, bulk } = props
   const [choice] = useChoice(props)
   const [selection, setSelection] = useState<Selection>({})
   const { body, current, open, openRow, close } = useRows(props)
@@ -194,27 +173,30 @@ function FullList<Row extends RowData, Name extends string>(props: FullProps<Row
           </Button>
         </div>
       )}
-      <Grid
-        of={of}
-        rows={rows}
-        choice={choice}
-        sort={sort}
-        onSort={onSort}
-        selection={selection}
-        onSelect={setSelection}
-        mayChoose={rows.some((row) => bulk?.mayChoose(row)) ? bulk?.mayChoose : undefined}
-        current={current}
-        open={open}
-        onOpen={openRow}
-        total={total}
-      />
+      {rows.length > 0 ? (
+        <Grid
+          {...props}
+          choice={choice}
+          selection={selection}
+          onSelect={setSelection}
+          mayChoose={rows.some((row) => bulk?.mayChoose(row)) ? bulk?.mayChoose : undefined}
+          current={current}
+          open={open}
+          onOpen={openRow}
+        />
+      ) : isFiltered ? (
+        (of.emptyFiltered ?? of.empty)
+      ) : (
+        of.empty
+      )}
       {more?.hasMore === true && (
-        <div className="table-foot">
+        <div className="list-foot">
           <Button isBusy={more.isBusy} onClick={more.onMore}>
             {t('list.showMore')}
           </Button>
         </div>
       )}
+      {/* A link may open what the list does not show. */}
       {open !== undefined && <OpenRow of={of} rows={rows} id={open} onClose={close} />}
     </div>
   )
@@ -268,23 +250,21 @@ interface OpenRowProps<Row extends RowData, Name extends string> {
   readonly onClose: () => void
 }
 
-function OpenRow<Row extends RowData, Name extends string>({
-  of,
-  rows,
-  id,
-  onClose,
-}: OpenRowProps<Row, Name>) {
+function OpenRow<Row extends RowData, Name extends string>(props: OpenRowProps<Row, Name>) {
+  const { of, rows, id, onClose } = props
   const row = rows.find((one) => of.rowKey(one) === id)
-  if (of.Sheet === undefined && row === undefined) return null
+  if (of.Sheet !== undefined)
+    return (
+      <Sheet onClose={onClose}>
+        <of.Sheet id={id} row={row} onClose={onClose} />
+      </Sheet>
+    )
   return (
-    <Sheet onClose={onClose}>
-      {of.Sheet !== undefined && <of.Sheet id={id} row={row} onClose={onClose} />}
-      {of.Sheet === undefined && row !== undefined && (
-        <>
-          <SheetHead title={of.rowName?.(row) ?? of.caption} />
-          <RowFacts row={row} columns={of.columns} />
-        </>
-      )}
-    </Sheet>
+    row !== undefined && (
+      <Sheet onClose={onClose}>
+        <SheetHead title={of.rowName?.(row) ?? of.caption} />
+        <RowFacts row={row} columns={of.columns} />
+      </Sheet>
+    )
   )
 }
