@@ -17,7 +17,7 @@ export function Card({ title, hint, actions, isFlush = false, children }: CardPr
   return (
     <section className="card" aria-labelledby={title === undefined ? undefined : id}>
       {title !== undefined && (
-        <header className="card-head">
+        <header className="row row-between card-head">
           <div>
             <h2 id={id}>{title}</h2>
             {hint !== undefined && <p className="soft medium">{hint}</p>}

@@ -98,7 +98,7 @@ export function SecretOnce({ secret, variables, onDone, children }: SecretProps)
     <KeptContext value={keep}>
       <div className="stack" onCopy={keep}>
         <Notice tone="warn">{t('ui.copy.once')}</Notice>
-        <div className="secret">
+        <div className="row row-between secret">
           <code className="break">{secret}</code>
           <CopyButton text={secret} />
         </div>

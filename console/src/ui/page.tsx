@@ -14,7 +14,7 @@ export function Page({ title, hint, actions, trail, children }: PageProps) {
   useTitle(title)
   return (
     <div className="page">
-      <header className="page-head">
+      <header className="row row-between row-end page-head">
         <div>
           {trail !== undefined && <div className="medium">{trail}</div>}
           <h1 className="break">{title}</h1>
