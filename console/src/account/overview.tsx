@@ -134,7 +134,7 @@ function SpendByDay({ period, lines, onPeriod }: SpendProps) {
   const days = listDays(period)
   const ranked = totalsOf(lines, ({ model }) => model ?? '').map(({ id }) => id)
   const shown = ranked.length <= modelsShown + 1 ? ranked : ranked.slice(0, modelsShown)
-  const ofDay = groupBy(lines, ({ day }) => day)
+  const ofDay = Map.groupBy(lines, ({ day }) => day)
   const seriesOf = (name: string, isIn: (model: string) => boolean): Series => ({
     name,
     kind: 'bars',
@@ -172,26 +172,13 @@ interface Total {
 
 /** The largest first. */
 function totalsOf(lines: readonly DayLine[], idOf: (line: DayLine) => string): readonly Total[] {
-  const totals = [...groupBy(lines, idOf)].flatMap(([id, of]): Total[] => {
+  const totals = [...Map.groupBy(lines, idOf)].flatMap(([id, of]): Total[] => {
     const [first] = of
     if (first === undefined) return []
     const requests = of.reduce((sum, line) => sum + line.requests, 0)
     return [{ id, first, cost: sumUsd(of.map(({ cost }) => cost)), requests }]
   })
   return totals.sort((one, other) => Number(other.cost) - Number(one.cost))
-}
-
-function groupBy(
-  lines: readonly DayLine[],
-  wordOf: (line: DayLine) => string,
-): ReadonlyMap<string, readonly DayLine[]> {
-  const groups = new Map<string, DayLine[]>()
-  for (const line of lines) {
-    const group = groups.get(wordOf(line))
-    if (group === undefined) groups.set(wordOf(line), [line])
-    else group.push(line)
-  }
-  return groups
 }
 
 const barsShown = 10

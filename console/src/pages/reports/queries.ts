@@ -146,12 +146,7 @@ export function dayPartsQuery({ question, part, figure, compare }: Charted) {
         largest: partsMax,
         largest_by: ranks[figure],
       })
-      const byPart = new Map<string, ReportRow[]>()
-      for (const row of rows) {
-        const of = byPart.get(partOf(row, part))
-        if (of === undefined) byPart.set(partOf(row, part), [row])
-        else of.push(row)
-      }
+      const byPart = Map.groupBy(rows, (row) => partOf(row, part))
       const others = byPart.get('') ?? []
       byPart.delete('')
       return { parts: namedParts(byPart, part), others, before }
