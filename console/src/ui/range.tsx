@@ -244,7 +244,7 @@ function Calendar({ from, to, onChoose }: CalendarProps) {
     setMonth(utcDay(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + by)).slice(0, 7))
   }
   return (
-    <div className="calendar">
+    <div>
       <Split>
         <IconButton label={t('time.monthBefore')} onClick={() => move(-1)}>
           <ChevronLeft aria-hidden />

@@ -56,7 +56,7 @@ export function Views({ search }: { search: ReportSearch }) {
           <Popover.Popup className="menu" aria-label={t('reports.views')}>
             <div className="card-body stack">
               {views.length === 0 && <p className="soft">{t('reports.noViews')}</p>}
-              <ul className="plain">
+              <ul>
                 {views.map((view) => (
                   <li key={view.name} className="row row-between">
                     <Link to="/reports" search={view.search}>
