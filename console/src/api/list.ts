@@ -29,14 +29,18 @@ export function useList<Item>(
   return listOf(query, ({ items }) => items)
 }
 
-/** Reads a whole list, at most `countMax` of its rows. */
-export async function readAll<Item>(read: ReadPage<Item>, countMax: number): Promise<Item[]> {
+/** Reads a whole list, at most `countMax` of its rows, or up to the page that ends with a row of the past. */
+export async function readAll<Item>(
+  read: ReadPage<Item>,
+  countMax: number,
+  isPast: (last: Item | undefined) => boolean = () => false,
+): Promise<Item[]> {
   const rows: Item[] = []
   let cursor: { cursor?: string } = {}
   while (rows.length < countMax) {
     const { items, next_cursor: next } = await read(cursor)
     rows.push(...items)
-    if (next === null) break
+    if (next === null || isPast(items.at(-1))) break
     cursor = { cursor: next }
   }
   return rows.slice(0, countMax)

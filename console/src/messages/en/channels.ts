@@ -5,7 +5,6 @@ export const channels = {
   model: 'Model',
   vendor: 'Vendor',
   state: 'State',
-  newChannel: 'New channel',
   noneTitle: 'There are no channels.',
   none: 'none',
   addThem: 'Add them to the catalogue under <link>Models and prices</link>.',

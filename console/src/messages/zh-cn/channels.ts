@@ -8,7 +8,6 @@ export const channels = {
   model: '模型',
   vendor: '供应商',
   state: '状态',
-  newChannel: '新建渠道',
   noneTitle: '还没有渠道。',
   none: '无',
   addThem: '请在<link>模型与价格</link>中将渠道加入目录。',

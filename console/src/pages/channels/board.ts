@@ -2,23 +2,21 @@
  * The board: each model with its channels in the order in which the gateway tries them, the models with the
  * worst trouble first; and the same by channel. Pure: it puts together what the queries have read.
  */
-import type { Board, Channel, Health, ReportRow, Traffic } from './queries.ts'
+import type { Board, Channel, Health, Traffic } from './queries.ts'
+import type { ReportRow } from '../../api/reports.ts'
 import type { BoardSearch } from './address.ts'
 import { placeOf, urgencyOf, type Place } from './states.ts'
-
-/** How one gateway sees a model on a channel. */
-interface Sight {
-  readonly node: string
-  readonly place: Place
-  readonly health: Health
-}
 
 export interface Standing {
   /** The most urgent of what the gateways see. */
   readonly place: Place
   readonly health: Health | undefined
-  /** One for each gateway, only where they see different states. */
-  readonly sights: readonly Sight[]
+  /** How each gateway sees it, only where they see different states. */
+  readonly sights: readonly {
+    readonly node: string
+    readonly place: Place
+    readonly health: Health
+  }[]
 }
 
 /** One model on one channel. */
@@ -42,22 +40,17 @@ export interface ModelBoard {
 
 const services: readonly Service[] = ['none', 'reserve', 'part', 'full']
 
-export function buildBoard({
-  items,
-  at,
-  nodes,
-}: Pick<Board, 'items' | 'at' | 'nodes'>): readonly ModelBoard[] {
-  const nowMs = Date.parse(at)
-  const names = new Map(nodes.map(({ id, name }) => [id, name]))
-  const models = new Map<string, Row[]>()
-  for (const channel of items)
-    for (const model of Object.keys(channel.models)) {
-      const rows = models.get(model) ?? []
-      rows.push(rowOf(channel, model, { nowMs, names }))
-      models.set(model, rows)
-    }
-  return [...models]
-    .map(([model, rows]) => modelOf(model, rows))
+export function buildBoard(board: Pick<Board, 'items' | 'at' | 'nodes'>): readonly ModelBoard[] {
+  const rows = board.items.flatMap((channel) =>
+    Object.keys(channel.models).map((model) => rowOf(channel, model, board)),
+  )
+  return [...new Set(rows.map(({ model }) => model))]
+    .map((model) =>
+      modelOf(
+        model,
+        rows.filter((row) => row.model === model),
+      ),
+    )
     .toSorted(
       (one, other) =>
         services.indexOf(one.service) - services.indexOf(other.service) ||
@@ -66,38 +59,28 @@ export function buildBoard({
     )
 }
 
-interface Known {
-  readonly nowMs: number
-  readonly names: ReadonlyMap<string, string>
-}
-
-/** The most urgent place first. */
-function sightsOf(
-  channel: Pick<Channel, 'health'>,
-  model: string,
-  { nowMs, names }: Known,
-): readonly Sight[] {
-  return channel.health
-    .filter((health) => health.model === model)
-    .map((health) => ({
-      node: names.get(health.node) ?? health.node,
-      place: placeOf(health, nowMs),
-      health,
-    }))
-    .toSorted((one, other) => urgencyOf(one.place) - urgencyOf(other.place))
-}
-
 function placeWithoutModels({ enabled }: Pick<Channel, 'enabled'>): Place {
   return enabled ? 'unknown' : 'disabled'
+}
+
+function byUrgency(one: { readonly place: Place }, other: { readonly place: Place }): number {
+  return urgencyOf(one.place) - urgencyOf(other.place)
 }
 
 /** A model on a channel, as the gateways see it. */
 export function standingOf(
   channel: Pick<Channel, 'health' | 'enabled'>,
   model: string,
-  known: Known,
+  { at, nodes }: Pick<Board, 'at' | 'nodes'>,
 ): Standing {
-  const sights = sightsOf(channel, model, known)
+  const sights = channel.health
+    .filter((health) => health.model === model)
+    .map((health) => ({
+      node: nodes.find(({ id }) => id === health.node)?.name ?? health.node,
+      place: placeOf(health, Date.parse(at)),
+      health,
+    }))
+    .toSorted(byUrgency)
   const [worst] = sights
   return {
     place: worst?.place ?? placeWithoutModels(channel),
@@ -106,13 +89,13 @@ export function standingOf(
   }
 }
 
-function rowOf(channel: Channel, model: string, known: Known): Row {
+function rowOf(channel: Channel, model: string, board: Pick<Board, 'at' | 'nodes'>): Row {
   const shares = channel.health.filter((one) => one.model === model).map(({ share }) => share)
   return {
     id: `${model}\n${channel.name}`,
     channel,
     model,
-    ...standingOf(channel, model, known),
+    ...standingOf(channel, model, board),
     share: shares.reduce((sum, share) => sum + share, 0) / Math.max(shares.length, 1),
     traffic: channel.traffic.find((one) => one.model === model),
   }
@@ -127,11 +110,26 @@ function modelOf(model: string, rows: readonly Row[]): ModelBoard {
   return { model, requestsToday, service: serviceOf(shared), rows: shared }
 }
 
-/** Channels of one rank: those with the larger weight first. */
+/**
+ * Channels of one rank with their expected parts of the requests, those with the larger weight first. All
+ * take their shares of the same requests, so within the smallest share all of them compete by weight, beyond
+ * it all but one, and so on. A channel on a ramp or a slow one takes a part of what reaches its rank.
+ */
 function withShares(peers: readonly Row[]): readonly Row[] {
-  const shares = trafficShares(peers.map(({ share, channel: { weight } }) => ({ share, weight })))
+  const parts = peers.map(() => 0)
+  let from = 0
+  for (const until of [...new Set(peers.map(({ share }) => share))].sort((a, b) => a - b)) {
+    const weights = peers.map(({ share, channel }) =>
+      share >= until && share > 0 ? channel.weight : 0,
+    )
+    const sum = weights.reduce((total, weight) => total + weight, 0)
+    if (sum > 0)
+      for (const [index, weight] of weights.entries())
+        parts[index] = (parts[index] ?? 0) + ((until - from) * weight) / sum
+    from = until
+  }
   return peers
-    .map((row, index) => ({ ...row, share: shares[index] ?? 0 }))
+    .map((row, index) => ({ ...row, share: parts[index] ?? 0 }))
     .toSorted(
       (one, other) =>
         other.channel.weight - one.channel.weight ||
@@ -139,41 +137,17 @@ function withShares(peers: readonly Row[]): readonly Row[] {
     )
 }
 
+function isUsable({ channel, model }: Row): boolean {
+  return channel.health.some((health) => health.model === model && health.is_usable)
+}
+
 /** Whether the main route serves a model: in full, in part, only a reserve does, or nothing. */
 function serviceOf(rows: readonly Row[]): Service {
-  const usable = rows.filter(({ health, sights }) =>
-    sights.length === 0
-      ? health?.is_usable === true
-      : sights.some(({ health: one }) => one.is_usable),
-  )
+  const usable = rows.filter(isUsable)
   if (usable.length === 0) return 'none'
   const main = rows[0]?.channel.rank
   if (!usable.some(({ channel }) => channel.rank === main)) return 'reserve'
   return rows.every(({ place }) => place === 'on') ? 'full' : 'part'
-}
-
-interface Peer {
-  /** Of the requests that reach this rank; a channel on a ramp or a slow one takes a part of them. */
-  readonly share: number
-  readonly weight: number
-}
-
-/**
- * Returns the expected part of the requests for each channel of a rank. All take their shares of the same
- * requests, so within the smallest share all of them compete by weight, beyond it all but one, and so on.
- */
-function trafficShares(peers: readonly Peer[]): readonly number[] {
-  const parts = peers.map(() => 0)
-  let from = 0
-  for (const until of [...new Set(peers.map(({ share }) => share))].sort((a, b) => a - b)) {
-    const weights = peers.map(({ share, weight }) => (share >= until && share > 0 ? weight : 0))
-    const sum = weights.reduce((total, weight) => total + weight, 0)
-    if (sum > 0)
-      for (const [index, weight] of weights.entries())
-        parts[index] = (parts[index] ?? 0) + ((until - from) * weight) / sum
-    from = until
-  }
-  return parts
 }
 
 /** Whether the filters that both views have let a channel in its place through. */
@@ -218,18 +192,16 @@ export function buildRows(
   today: readonly ReportRow[],
 ): readonly ChannelRow[] {
   const all = board.flatMap(({ rows }) => rows)
-  const figures = new Map(today.map((row) => [row.channel, row]))
   return channels.map((channel) => {
     const rows = all.filter((row) => row.channel === channel)
-    const [worst] = rows.toSorted((one, other) => urgencyOf(one.place) - urgencyOf(other.place))
-    const place = worst?.place ?? placeWithoutModels(channel)
+    const place = rows.toSorted(byUrgency)[0]?.place ?? placeWithoutModels(channel)
     return {
       channel,
       place,
       placeCount: rows.filter((row) => row.place === place).length,
       modelCount: rows.length,
       running: channel.health.reduce((sum, { running }) => sum + running, 0),
-      today: figures.get(channel.name),
+      today: today.find((row) => row.channel === channel.name),
     }
   })
 }
@@ -243,8 +215,8 @@ export function filterRows(
   return rows.filter((row) => row.channel.name.toLowerCase().includes(wanted) && fits(search, row))
 }
 
-export function errorShare(today: ReportRow | undefined): number | undefined {
-  return today === undefined || today.requests === 0 ? undefined : today.errors / today.requests
+export function errorShare(figures: ReportRow | undefined): number | null {
+  return figures?.requests ? figures.errors / figures.requests : null
 }
 
 /** Models that no other channel could serve now. */
@@ -254,9 +226,6 @@ export function modelsWithout(
 ): readonly string[] {
   return board.flatMap(({ model, rows }) => {
     const others = rows.filter(({ channel }) => !channels.includes(channel.name))
-    const isServed = others.some(({ channel }) =>
-      channel.health.some((health) => health.model === model && health.is_usable),
-    )
-    return others.length < rows.length && !isServed ? [model] : []
+    return others.length < rows.length && !others.some(isUsable) ? [model] : []
   })
 }

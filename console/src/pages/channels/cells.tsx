@@ -9,6 +9,8 @@ import {
   formatSpan,
   formatTimeFully,
 } from '../../ui/format.ts'
+import { Stack } from '../../ui/layout.tsx'
+import type { ListColumn } from '../../ui/list/define.ts'
 import { moneyTerms } from '../../ui/money-terms.ts'
 import { Missing, Usd, useNow } from '../../ui/values.tsx'
 import type { ChannelRow, Row, Standing } from './board.ts'
@@ -40,42 +42,33 @@ export function StateBadge({ place }: { place: Place }) {
 }
 
 /** The state, why, since when; one line for each gateway where they differ. */
-export function State({ place, health, sights }: Standing) {
+function State({ place, health, sights }: Standing) {
   if (sights.length === 0) return <OneState place={place} health={health} />
   return (
-    <ul className="stack tight">
+    <Stack as="ul" isTight>
       {sights.map((sight) => (
         <li key={sight.health.node}>
           <OneState {...sight} />
           <span className="soft small">{t('channels.gateway', { name: sight.node })}</span>
         </li>
       ))}
-    </ul>
+    </Stack>
   )
 }
 
-export const stateColumn = {
-  id: 'state',
-  name: t('channels.state'),
-  place: 'note',
-  cell: (row: Standing) => <State {...row} />,
-} as const
-
 function OneState({ place, health }: Pick<Standing, 'place' | 'health'>) {
-  if (health === undefined)
-    return (
-      <Noted note={t('channels.noState')}>
-        <StateBadge place={place} />
-      </Noted>
-    )
-  const reason = placeReason(place, health)
+  const reason = health && placeReason(place, health)
   return (
     <Noted
       note={
-        <>
-          {reason !== undefined && `${reason} · `}
-          <Since at={health.since} />
-        </>
+        health === undefined ? (
+          t('channels.noState')
+        ) : (
+          <>
+            {reason !== undefined && `${reason} · `}
+            <Since at={health.since} />
+          </>
+        )
       }
     >
       <StateBadge place={place} />
@@ -101,7 +94,7 @@ interface NextProps {
 }
 
 /** What an operator has to do next, and what the gateway does by itself, and when. */
-export function NextStep({ health, isLive }: NextProps) {
+function NextStep({ health, isLive }: NextProps) {
   if (health === undefined) return <>{t('channels.lookIntoLog')}</>
   const { next_steps: steps } = health
   if (steps.length === 0 && !isLive) return <span className="soft">{t('channels.noGateway')}</span>
@@ -111,15 +104,6 @@ export function NextStep({ health, isLive }: NextProps) {
       {t(`channels.steps.${kind}`)} {at !== null && <Until at={at} />}
     </div>
   ))
-}
-
-export function nextColumn(isLive: boolean) {
-  return {
-    id: 'next',
-    name: t('channels.next'),
-    place: 'state',
-    cell: ({ health }: Pick<Standing, 'health'>) => <NextStep health={health} isLive={isLive} />,
-  } as const
 }
 
 /** Counts down to a moment. */
@@ -132,7 +116,7 @@ function Until({ at }: { at: string }) {
 /** Slower than usual by this factor stands out. */
 const slowFactor = 1.5
 
-export function FirstEvent({ health }: { health: Health | undefined }) {
+function FirstEvent({ health }: Pick<Standing, 'health'>) {
   const now = health?.first_event_ms ?? null
   const usual = health?.usual_first_event_ms ?? null
   if (now === null && usual === null) return <Missing why={t('channels.notMeasured')} />
@@ -154,8 +138,31 @@ export function FirstEvent({ health }: { health: Health | undefined }) {
   )
 }
 
+export const stateColumn: ListColumn<Standing> = {
+  id: 'state',
+  name: t('channels.state'),
+  place: 'note',
+  cell: (row) => <State {...row} />,
+}
+
+export const firstEventColumn: ListColumn<Standing> = {
+  id: 'first',
+  name: t('channels.firstEvent'),
+  isNumber: true,
+  cell: (row) => <FirstEvent {...row} />,
+}
+
+export function nextColumn(isLive: boolean): ListColumn<Standing> {
+  return {
+    id: 'next',
+    name: t('channels.next'),
+    place: 'state',
+    cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
+  }
+}
+
 /** What failed of the attempts of the last minutes; below it, the errors of today. */
-export function FailedLately({ traffic }: { traffic: Traffic | undefined }) {
+export function FailedLately({ traffic }: Pick<Row, 'traffic'>) {
   const { attempts = 0, failed = 0 } = traffic?.recent ?? {}
   const { requests = 0, errors = 0 } = traffic?.today ?? {}
   if (attempts === 0 && requests === 0) return <Missing why={t('channels.noRequestToday')} />
@@ -187,7 +194,7 @@ function Part({ of, count }: { of: number; count: number }) {
 }
 
 /** Errors of today. */
-export function Errors({ row: { today } }: { row: ChannelRow }) {
+export function Errors({ today }: ChannelRow) {
   if (today === undefined || today.requests === 0)
     return <Missing why={t('channels.noRequestToday')} />
   return <Part of={today.requests} count={today.errors} />
@@ -219,7 +226,7 @@ export function OwnCost({ figures }: { figures: Costs | undefined }) {
 }
 
 /** Of the requests whose own cost is known; a whole day of unknown cost has no margin. */
-export function Margin({ row: { today } }: { row: ChannelRow }) {
+export function Margin({ today }: ChannelRow) {
   if (today === undefined) return <Missing why={t('channels.noRequestToday')} />
   if (today.requests > 0 && today.unknown_cost_requests === today.requests)
     return <Missing why={t('channels.noCostPrices')} />
@@ -233,7 +240,7 @@ export function routeText({ rank, weight }: Pick<Channel, 'rank' | 'weight'>): s
 }
 
 /** The expected part of the requests now, as a bar, and the part that it had. */
-export function Share({ row: { share, traffic } }: { row: Row }) {
+export function Share({ share, traffic }: Row) {
   const recent = traffic?.recent?.share ?? null
   const today = traffic?.today.share ?? null
   const past =
@@ -253,7 +260,7 @@ export function Share({ row: { share, traffic } }: { row: Row }) {
   return (
     <Noted tip={t('channels.shareTip', { past })} note={note}>
       {formatShare(share)}
-      <Meter share={share} className="channel-meter" />
+      <Meter share={share} />
     </Noted>
   )
 }

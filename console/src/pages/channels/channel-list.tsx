@@ -1,13 +1,26 @@
-/** The list of channels as a declaration. */
+/** The lists of channels as declarations: all of them, and those of a model. */
 import { Link } from '@tanstack/react-router'
 import { t } from '../../messages/t.ts'
 import { formatCount } from '../../ui/format.ts'
-import { defineList, type ListFilter } from '../../ui/list/define.ts'
+import { defineList, type ListDefinition, type ListFilter } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Age, Duration } from '../../ui/values.tsx'
+import { ChannelLink } from '../links.tsx'
 import { boardStates } from './address.ts'
-import { errorShare, type ChannelRow } from './board.ts'
-import { Errors, Margin, Noted, OwnCost, routeText, StateBadge } from './cells.tsx'
+import { errorShare, type ChannelRow, type Row } from './board.ts'
+import {
+  Errors,
+  FailedLately,
+  firstEventColumn,
+  Margin,
+  nextColumn,
+  Noted,
+  OwnCost,
+  routeText,
+  Share,
+  StateBadge,
+  stateColumn,
+} from './cells.tsx'
 import { rowToneOf, urgencyOf } from './states.ts'
 
 type FilterName = 'model' | 'channel' | 'vendor' | 'state'
@@ -17,20 +30,14 @@ export function filtersOf(
   view: 'models' | 'channels',
   vendors: readonly string[],
 ): readonly ListFilter<FilterName>[] {
+  const isList = view === 'channels'
   return [
-    view === 'channels'
-      ? {
-          kind: 'text',
-          name: 'channel',
-          label: t('channels.channel'),
-          placeholder: t('channels.partOfName'),
-        }
-      : {
-          kind: 'text',
-          name: 'model',
-          label: t('channels.model'),
-          placeholder: t('channels.partOfId'),
-        },
+    {
+      kind: 'text',
+      name: isList ? 'channel' : 'model',
+      label: t(isList ? 'channels.channel' : 'channels.model'),
+      placeholder: t(isList ? 'channels.partOfName' : 'channels.partOfId'),
+    },
     {
       kind: 'choice',
       name: 'vendor',
@@ -71,11 +78,7 @@ export const channelList = defineList<ChannelRow, FilterName>({
       sort: 'channel',
       place: 'name',
       value: ({ channel }) => channel.name,
-      cell: ({ channel: { name } }) => (
-        <Link to="/channels/$channel" params={{ channel: name }}>
-          {name}
-        </Link>
-      ),
+      cell: ({ channel }) => <ChannelLink name={channel.name} />,
     },
     {
       id: 'vendor',
@@ -130,8 +133,8 @@ export const channelList = defineList<ChannelRow, FilterName>({
       name: t('channels.errors'),
       sort: 'errors',
       isNumber: true,
-      value: ({ today }) => errorShare(today) ?? null,
-      cell: (row) => <Errors row={row} />,
+      value: ({ today }) => errorShare(today),
+      cell: Errors,
     },
     {
       id: 'cost',
@@ -150,7 +153,7 @@ export const channelList = defineList<ChannelRow, FilterName>({
       isNumber: true,
       place: 'amount',
       value: ({ today }) => (today === undefined ? null : Number(today.known_margin_usd)),
-      cell: (row) => <Margin row={row} />,
+      cell: Margin,
     },
     {
       id: 'credential',
@@ -162,3 +165,38 @@ export const channelList = defineList<ChannelRow, FilterName>({
     },
   ],
 })
+
+/** The channels of a model, in the order in which the gateway tries them. */
+export function modelList(model: string, isLive: boolean): ListDefinition<Row> {
+  return {
+    name: 'channels-of-model',
+    caption: t('channels.channelsOf', { model }),
+    rowKey: ({ id }) => id,
+    rowTone: ({ place }) => rowToneOf(place),
+    isRoomy: true,
+    columns: [
+      {
+        id: 'channel',
+        name: t('channels.channel'),
+        place: 'name',
+        cell: ({ channel }) => (
+          <Noted note={`${channel.vendor} · ${routeText(channel)}`}>
+            <ChannelLink name={channel.name} />
+          </Noted>
+        ),
+      },
+      stateColumn,
+      { id: 'share', name: t('channels.shareNow'), place: 'amount', cell: Share },
+      firstEventColumn,
+      { id: 'failed', name: t('channels.failedLately'), isNumber: true, cell: FailedLately },
+      {
+        id: 'cost',
+        name: t('channels.costToday'),
+        isNumber: true,
+        cell: ({ traffic }) => <OwnCost figures={traffic?.today} />,
+      },
+      nextColumn(isLive),
+    ],
+    empty: null,
+  }
+}

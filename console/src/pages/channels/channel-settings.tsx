@@ -1,5 +1,5 @@
 /** The settings of a channel as the catalogue has them. No secret is among them. */
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { KeyRound, Pencil } from 'lucide-react'
 import { useState } from 'react'
@@ -9,18 +9,19 @@ import { Button } from '../../ui/button.tsx'
 import { Card, Facts } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatInteger } from '../../ui/format.ts'
-import { Stack } from '../../ui/layout.tsx'
+import { Row, Stack } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Age, Time } from '../../ui/values.tsx'
-import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
+import { EntryButton } from '../entries/entry-dialog.tsx'
 import { titleOf } from '../entries/entry.ts'
 import { restoreCredential } from '../entries/requests.ts'
+import { fieldsQuery } from '../models/queries.ts'
 import { useChannelRefresh, type ChannelDetail } from './queries.ts'
 
 export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
   const { name, vendor, url, path, query, headers, rank, check } = detail
-  const mayChange = useMay('owner')
-  const [asked, setAsked] = useState<AskedForm>()
+  const { data: fields } = useQuery(fieldsQuery)
+  const values = new Map<string, unknown>(Object.entries(detail))
   return (
     <Card
       title={t('channels.settings')}
@@ -30,11 +31,9 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
           <Link to="/models" search={{ tab: 'catalogue', section: 'channels', entry: name }}>
             {t('channels.openCatalogue')}
           </Link>
-          {mayChange && (
-            <Button onClick={() => setAsked({ kind: 'edit', section: 'channels', name })}>
-              <Pencil aria-hidden /> {t('channels.edit')}
-            </Button>
-          )}
+          <EntryButton asked={{ kind: 'edit', section: 'channels', name }}>
+            <Pencil aria-hidden /> {t('channels.edit')}
+          </EntryButton>
         </>
       }
     >
@@ -44,61 +43,40 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
           [t('channels.vendor'), vendor],
           [t('channels.address'), <code key="address">{url + path}</code>],
           [t('channels.sentAlong'), sentAlong(query, headers)],
-          [
-            t('channels.credential'),
-            <CredentialFact key="credential" detail={detail} onAsk={setAsked} />,
-          ],
+          [t('channels.credential'), <CredentialFact key="credential" detail={detail} />],
           [
             t('channels.rank'),
             t(rank === 0 ? 'channels.mainRoute' : 'channels.reserveRoute', { rank }),
           ],
           [t('channels.checks'), t(`channels.checkKinds.${check}`)],
-          ...otherSettings(detail),
+          ...(fields?.channels ?? [])
+            .filter(({ key }) => values.has(key) && !shownInWords.has(key))
+            .map((field) => [titleOf(field), valueText(values.get(field.key))] as const),
         ]}
       />
-      {asked !== undefined && <EntryDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </Card>
   )
 }
 
-/** What the answer has besides the other fields of the catalogue, and those that are shown in words. */
-const shownApart: ReadonlySet<string> = new Set<keyof ChannelDetail>([
+/** The other fields of an entry are shown under their names in the catalogue. */
+const shownInWords: ReadonlySet<string> = new Set<keyof ChannelDetail>([
   'name',
   'vendor',
   'url',
   'path',
-  'credential',
-  'credential_set_at',
-  'former_credential',
-  'entry',
-  'revision',
   'query',
   'headers',
+  'credential',
   'models',
   'rank',
   'check',
-  'enabled',
-  'health',
-  'traffic',
-  'at',
-  'is_live',
-  'nodes',
-  'check_cost',
-  'history',
 ])
-
-/** Every other field of the catalogue, under its name there. */
-function otherSettings(detail: ChannelDetail): readonly (readonly [string, string])[] {
-  return Object.entries(detail)
-    .filter(([key]) => !shownApart.has(key))
-    .map(([key, value]) => [titleOf({ key }), valueText(value)])
-}
 
 function valueText(value: unknown): string {
   if (value === null) return t('channels.values.unset')
   if (typeof value === 'boolean') return t(value ? 'channels.values.yes' : 'channels.values.no')
   if (typeof value === 'number') return formatInteger(value)
-  if (Array.isArray(value)) return value.length === 0 ? t('channels.values.none') : value.join(', ')
+  if (Array.isArray(value)) return value.join(', ') || t('channels.values.none')
   return typeof value === 'string' && value !== '' ? value : t('channels.values.empty')
 }
 
@@ -107,39 +85,27 @@ function sentAlong(query: ChannelDetail['query'], headers: ChannelDetail['header
   return names.length === 0 ? t('channels.values.nothing') : names.join(', ')
 }
 
-interface CredentialFactProps {
-  readonly detail: ChannelDetail
-  readonly onAsk: (asked: AskedForm) => void
-}
-
 /** Where the credential comes from, how old it is, and what can be done with it. */
-function CredentialFact({ detail, onAsk }: CredentialFactProps) {
-  const mayChange = useMay('owner')
+function CredentialFact({ detail }: { detail: ChannelDetail }) {
   const { name, credential, credential_set_at: setAt, former_credential: former } = detail
   return (
     <Stack isTight>
       <span>
         <CredentialShape credential={credential} />, {t('channels.set')} <Age at={setAt} />
       </span>
-      {mayChange && (
-        <span className="row">
-          <Button onClick={() => onAsk({ kind: 'credential', channel: name })}>
-            <KeyRound aria-hidden /> {t('channels.replaceCredential')}
-          </Button>
-          {former !== null && <RestoreButton channel={name} former={former} />}
-        </span>
-      )}
+      <Row as="span">
+        <EntryButton asked={{ kind: 'credential', channel: name }}>
+          <KeyRound aria-hidden /> {t('channels.replaceCredential')}
+        </EntryButton>
+        {former !== null && <RestoreButton channel={name} until={former.until} />}
+      </Row>
     </Stack>
   )
 }
 
-interface RestoreProps {
-  readonly channel: string
-  readonly former: NonNullable<ChannelDetail['former_credential']>
-}
-
 /** Takes back the credential that the present one has replaced; the present one is then gone. */
-function RestoreButton({ channel, former }: RestoreProps) {
+function RestoreButton({ channel, until }: { channel: string; until: string }) {
+  const mayChange = useMay('owner')
   const refresh = useChannelRefresh()
   const [isOpen, setIsOpen] = useState(false)
   const restoring = useMutation({
@@ -150,6 +116,7 @@ function RestoreButton({ channel, former }: RestoreProps) {
       return refresh()
     },
   })
+  if (!mayChange) return null
   return (
     <>
       <Button onClick={() => setIsOpen(true)}>{t('channels.restoreFormer')}</Button>
@@ -162,7 +129,7 @@ function RestoreButton({ channel, former }: RestoreProps) {
         onConfirm={() => restoring.mutate()}
         onClose={() => setIsOpen(false)}
       >
-        {t.rich('channels.restoreText', { until: () => <Time at={former.until} /> })}
+        {t.rich('channels.restoreText', { until: () => <Time at={until} /> })}
       </Confirm>
     </>
   )
@@ -170,14 +137,11 @@ function RestoreButton({ channel, former }: RestoreProps) {
 
 /** Where the credential comes from; the API never gives the credential itself. */
 function CredentialShape({ credential }: { credential: string }) {
-  if (credential === 'sealed') return <>{t('channels.encrypted')}</>
-  const [kind, place] = [
-    credential.slice(0, credential.indexOf(':')),
-    credential.slice(credential.indexOf(':') + 1),
-  ]
+  if (credential === 'sealed') return t('channels.encrypted')
+  const [kind, ...place] = credential.split(':')
   return (
     <>
-      {t(kind === 'env' ? 'channels.variable' : 'channels.file')} <code>{place}</code>
+      {t(kind === 'env' ? 'channels.variable' : 'channels.file')} <code>{place.join(':')}</code>
     </>
   )
 }

@@ -11,10 +11,10 @@ import { defineList, type ListDefinition } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
 import { RangePicker } from '../../ui/range.tsx'
 import { StateTimeline } from '../../ui/state-timeline.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
 import { Age, Missing, Time } from '../../ui/values.tsx'
 import { standingOf, type Standing } from './board.ts'
-import { FirstEvent, nextColumn, Noted, stateColumn } from './cells.tsx'
+import { firstEventColumn, nextColumn, Noted, stateColumn } from './cells.tsx'
 import { bandsOf, pastPresets, usualPast, windowOf } from './past.ts'
 import {
   operatorsQuery,
@@ -32,12 +32,10 @@ interface ModelRow extends Standing {
 }
 
 export function ModelHealth({ detail }: { detail: ChannelDetail }) {
-  const names = new Map(detail.nodes.map(({ id, name }) => [id, name]))
-  const known = { nowMs: Date.parse(detail.at), names }
   const rows = Object.entries(detail.models).map(([model, vendorName]): ModelRow => ({
     model,
     vendorName,
-    ...standingOf(detail, model, known),
+    ...standingOf(detail, model, detail),
   }))
   return (
     <List
@@ -49,8 +47,8 @@ export function ModelHealth({ detail }: { detail: ChannelDetail }) {
   )
 }
 
-function modelList(isLive: boolean) {
-  return defineList<ModelRow>({
+function modelList(isLive: boolean): ListDefinition<ModelRow> {
+  return defineList({
     name: 'models-of-channel',
     caption: t('channels.modelTable'),
     rowKey: ({ model }) => model,
@@ -72,18 +70,8 @@ function modelList(isLive: boolean) {
         ),
       },
       stateColumn,
-      {
-        id: 'first',
-        name: t('channels.firstEvent'),
-        place: 'amount',
-        isNumber: true,
-        cell: ({ health }) => <FirstEvent health={health} />,
-      },
-      {
-        id: 'moved',
-        name: t('channels.movedAfter'),
-        cell: ({ health }) => <Waits health={health} />,
-      },
+      { ...firstEventColumn, place: 'amount' },
+      { id: 'moved', name: t('channels.movedAfter'), cell: Waits },
       {
         id: 'running',
         name: t('channels.running'),
@@ -100,11 +88,7 @@ function modelList(isLive: boolean) {
             <Age at={health.last_ok_at} />
           ),
       },
-      {
-        id: 'failed',
-        name: t('channels.failedSinceStart'),
-        cell: ({ health }) => <FailedAttempts health={health} />,
-      },
+      { id: 'failed', name: t('channels.failedSinceStart'), cell: FailedAttempts },
       nextColumn(isLive),
     ],
     empty: <Empty title={t('channels.noModels')} />,
@@ -124,7 +108,7 @@ function modelNotes(vendorName: string | null, health: Health | undefined) {
 }
 
 /** After which silence another channel takes over, as the answers of a day have taught. */
-function Waits({ health }: { health: Health | undefined }) {
+function Waits({ health }: ModelRow) {
   const waits = health?.learned_waits ?? []
   if (waits.length === 0) return <Missing why={t('channels.noStream')} />
   return waits.map(({ wait, reasoning, answers, longest_ms: longestMs, limit_ms: limitMs }) => (
@@ -142,7 +126,7 @@ function Waits({ health }: { health: Health | undefined }) {
   ))
 }
 
-function FailedAttempts({ health }: { health: Health | undefined }) {
+function FailedAttempts({ health }: ModelRow) {
   if (health === undefined) return <Missing why={t('ui.value.unknown')} />
   if (health.failures.length === 0) return <span className="soft">{t('channels.none')}</span>
   return health.failures.map(({ class: kind, count, last_at: lastAt }) => (
@@ -157,7 +141,7 @@ export function PastStates({ detail }: { detail: ChannelDetail }) {
   const search = useSearch({ from: '/shell/channels/$channel' })
   const navigate = useNavigate({ from: '/channels/$channel' })
   const window = windowOf(search, Date.parse(detail.at))
-  const { data, error, refetch } = useQuery(pastQuery(detail.name, search, window.fromMs))
+  const past = useQuery(pastQuery(detail.name, search, window.fromMs))
   const { data: operators } = useQuery(operatorsQuery)
   return (
     <Card
@@ -176,15 +160,15 @@ export function PastStates({ detail }: { detail: ChannelDetail }) {
         />
       }
     >
-      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading rows={3} />}
-      {data !== undefined && (
-        <StateTimeline
-          label={t('channels.overTimeLabel')}
-          bands={bandsOf(detail, { ...data, operators: operators ?? new Map() }, window)}
-          {...window}
-        />
-      )}
+      <Shown query={past} rows={3}>
+        {(data) => (
+          <StateTimeline
+            label={t('channels.overTimeLabel')}
+            bands={bandsOf(detail, { ...data, operators: operators ?? new Map() }, window)}
+            {...window}
+          />
+        )}
+      </Shown>
     </Card>
   )
 }

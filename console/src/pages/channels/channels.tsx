@@ -1,28 +1,37 @@
 /** All channels: by model in the order in which the gateway tries them, or one row for each channel. */
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
+import { ChevronDown, ChevronRight, Plus } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
 import { compact } from '../../search.ts'
 import { Button } from '../../ui/button.tsx'
-import { Figure, Figures, Notice } from '../../ui/card.tsx'
+import { Badge, Card, Figure, Figures, Notice, type Tone } from '../../ui/card.tsx'
 import { sumUsd } from '../../ui/exact.ts'
 import { formatAge, formatUsd } from '../../ui/format.ts'
 import { useListAddress } from '../../ui/list/address.ts'
 import { Filters } from '../../ui/list/filters.tsx'
-import { List } from '../../ui/list/list.tsx'
+import { List, ListTable } from '../../ui/list/list.tsx'
 import { moneyTerms } from '../../ui/money-terms.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Usd } from '../../ui/values.tsx'
-import { EntryDialog } from '../entries/entry-dialog.tsx'
+import { EntryButton } from '../entries/entry-dialog.tsx'
 import type { BoardSearch } from './address.ts'
-import { buildBoard, buildRows, filterBoard, filterRows, type ModelBoard } from './board.ts'
-import { channelList, filtersOf, NothingFits } from './channel-list.tsx'
-import { ModelCard } from './model-card.tsx'
+import {
+  buildBoard,
+  buildRows,
+  filterBoard,
+  filterRows,
+  type ModelBoard,
+  type Row,
+  type Service,
+} from './board.ts'
+import { StateBadge } from './cells.tsx'
+import { channelList, filtersOf, modelList, NothingFits } from './channel-list.tsx'
 import { boardQuery, todayQuery, type Board } from './queries.ts'
+import { places } from './states.ts'
 import { BulkButtons } from './work.tsx'
 import './channels.css'
 
@@ -33,7 +42,15 @@ export function Channels() {
   const board = useMemo(() => buildBoard(data), [data])
   const { view = 'models' } = search
   return (
-    <Page title={t('channels.title')} hint={<Source board={data} />} actions={<NewButton />}>
+    <Page
+      title={t('channels.title')}
+      hint={sourceOf(data)}
+      actions={
+        <EntryButton look="primary" asked={{ kind: 'new channel' }}>
+          <Plus aria-hidden /> {t('entries.channel.new')}
+        </EntryButton>
+      }
+    >
       <NotLive board={data} />
       {data.items.length === 0 ? (
         <Empty title={t('channels.noneTitle')}>
@@ -42,15 +59,13 @@ export function Channels() {
       ) : (
         <>
           <Summary board={board} />
-          <div className="row row-end">
-            <ViewSwitch search={search} />
-            <Filters
-              key={view}
-              filters={filtersOf(view, vendorsOf(data))}
-              values={search}
-              onChange={change}
-            />
-          </div>
+          <ViewSwitch search={search} />
+          <Filters
+            key={view}
+            filters={filtersOf(view, vendorsOf(data))}
+            values={search}
+            onChange={change}
+          />
           {view === 'channels' ? (
             <ByChannel data={data} board={board} search={search} />
           ) : (
@@ -62,30 +77,17 @@ export function Channels() {
   )
 }
 
-function NewButton() {
-  const mayChange = useMay('owner')
-  const [isOpen, setIsOpen] = useState(false)
-  if (!mayChange) return null
-  return (
-    <>
-      <Button look="primary" onClick={() => setIsOpen(true)}>
-        <Plus aria-hidden /> {t('channels.newChannel')}
-      </Button>
-      {isOpen && <EntryDialog asked={{ kind: 'new channel' }} onClose={() => setIsOpen(false)} />}
-    </>
-  )
-}
-
 /** Two views of the same channels; vendor and state stay chosen. */
 function ViewSwitch({ search: { view = 'models', vendor, state } }: { search: BoardSearch }) {
   const filters = compact({ vendor, state })
   return (
-    <nav className="channel-switch" aria-label={t('channels.view')}>
+    <nav className="tabs" aria-label={t('channels.view')}>
       {(['models', 'channels'] as const).map((each) => (
         <Link
           key={each}
           to="/channels"
           search={each === 'models' ? filters : { ...filters, view: each }}
+          className="tab"
           activeOptions={{ exact: true }}
           aria-current={each === view ? 'page' : undefined}
         >
@@ -127,6 +129,13 @@ function ByChannel({ data, board, search }: ByChannelProps) {
   )
 }
 
+const serviceTones: Readonly<Record<Service, Tone>> = {
+  none: 'bad',
+  reserve: 'bad',
+  part: 'warn',
+  full: 'good',
+}
+
 /**
  * Longer boards show open only the models that no main route serves, the first ones of them up to this number
  * of rows; a narrow screen is long soon.
@@ -151,9 +160,56 @@ function ByModel({ board, isLive }: ByModelProps) {
   ))
 }
 
+interface ModelCardProps {
+  readonly board: ModelBoard
+  readonly isLive: boolean
+  /** Whether it is open before the reader opens or closes it. */
+  readonly isOpenAtFirst: boolean
+}
+
+function ModelCard({ board, isLive, isOpenAtFirst }: ModelCardProps) {
+  const { model, service, rows, requestsToday } = board
+  const [chosen, setChosen] = useState<boolean>()
+  const isOpen = chosen ?? isOpenAtFirst
+  const Icon = isOpen ? ChevronDown : ChevronRight
+  return (
+    <Card
+      isFlush
+      title={
+        <Button look="quiet" aria-expanded={isOpen} onClick={() => setChosen(!isOpen)}>
+          <Icon aria-hidden /> <span className="break">{model}</span>
+        </Button>
+      }
+      actions={
+        <>
+          {!isOpen && <PlaceCounts rows={rows} />}
+          <Badge tone={serviceTones[service]}>{t(`channels.services.${service}`)}</Badge>
+          <span className="soft small">
+            {t('channels.requestsToday', { count: requestsToday })}
+          </span>
+        </>
+      }
+    >
+      {isOpen && <ListTable of={modelList(model, isLive)} rows={rows} />}
+    </Card>
+  )
+}
+
+/** How many channels are in each state, in place of the table. */
+function PlaceCounts({ rows }: { rows: readonly Row[] }) {
+  return places.map((place) => {
+    const count = rows.filter((row) => row.place === place).length
+    if (count === 0) return null
+    return (
+      <span key={place} className="small">
+        {count} <StateBadge place={place} />
+      </span>
+    )
+  })
+}
+
 function modelsToOpen(shown: readonly ModelBoard[]): ReadonlySet<string> {
-  const rowCount = shown.reduce((sum, { rows }) => sum + rows.length, 0)
-  const isShort = rowCount <= openRowsMax
+  const isShort = shown.reduce((sum, { rows }) => sum + rows.length, 0) <= openRowsMax
   const open = new Set<string>()
   let openRows = 0
   for (const { model, service, rows } of shown) {
@@ -170,18 +226,14 @@ function vendorsOf({ items }: Board): readonly string[] {
 }
 
 /** Which gateways the states come from. */
-function Source({ board: { nodes, is_live: isLive } }: { board: Board }) {
+function sourceOf({ nodes, is_live: isLive }: Board): string {
   const checker = nodes.find(({ makes_checks: makesChecks }) => makesChecks)
-  if (!isLive) return <>{t('channels.inOrder')}</>
+  if (!isLive) return t('channels.inOrder')
   const names = nodes.map(({ name }) => name).join(', ')
   const seen = t('channels.seenBy', { count: nodes.length, names })
-  return (
-    <>
-      {checker === undefined || nodes.length === 1
-        ? seen
-        : t('channels.checkedBy', { seen, name: checker.name })}
-    </>
-  )
+  return checker === undefined || nodes.length === 1
+    ? seen
+    : t('channels.checkedBy', { seen, name: checker.name })
 }
 
 function NotLive({ board: { nodes, is_live: isLive } }: { board: Board }) {
@@ -198,16 +250,13 @@ function NotLive({ board: { nodes, is_live: isLive } }: { board: Board }) {
 
 function Summary({ board }: { board: readonly ModelBoard[] }) {
   const rows = board.flatMap((model) => model.rows)
-  const countOf = (service: ModelBoard['service']): number =>
+  const countOf = (service: Service): number =>
     board.filter((model) => model.service === service).length
-  const troubled = new Set(
-    rows.flatMap(({ place, channel }) => (place === 'on' ? [] : [channel.name])),
-  )
+  const namesOf = (some: typeof rows) => new Set(some.map(({ channel }) => channel.name))
   const today = rows.flatMap(({ traffic }) => traffic?.today ?? [])
   const sum = (field: 'requests' | 'errors' | 'unknown_cost_requests'): number =>
     today.reduce((total, figures) => total + figures[field], 0)
   const unknown = sum('unknown_cost_requests')
-  const lost = formatUsd(sumUsd(today.map((figures) => figures.estimated_cost_usd)))
   return (
     <Figures>
       <Figure
@@ -220,17 +269,13 @@ function Summary({ board }: { board: readonly ModelBoard[] }) {
       />
       <Figure
         label={t('channels.notFullyOn')}
-        value={troubled.size}
-        note={t('channels.ofChannels', {
-          count: new Set(rows.map(({ channel }) => channel.name)).size,
-        })}
+        value={namesOf(rows.filter(({ place }) => place !== 'on')).size}
+        note={t('channels.ofChannels', { count: namesOf(rows).size })}
       />
       <Figure
         label={t('channels.errorsToday')}
         value={<Count value={sum('errors')} />}
-        note={t.rich('channels.ofRequests', {
-          requests: () => <Count value={sum('requests')} />,
-        })}
+        note={t.rich('channels.ofRequests', { requests: () => <Count value={sum('requests')} /> })}
       />
       <Figure
         label={t('channels.today', { name: moneyTerms.own_cost_usd.name })}
@@ -239,7 +284,7 @@ function Summary({ board }: { board: readonly ModelBoard[] }) {
           unknown > 0
             ? t('channels.unknownToday', { count: unknown })
             : t('channels.lostToday', {
-                amount: lost,
+                amount: formatUsd(sumUsd(today.map((figures) => figures.estimated_cost_usd))),
                 name: moneyTerms.estimated_cost_usd.name.toLowerCase(),
               })
         }

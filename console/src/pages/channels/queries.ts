@@ -3,14 +3,14 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
 import { readChannels } from '../../api/names.ts'
-import type { Range } from '../../ui/range.ts'
+import { readReport, type ReportRow } from '../../api/reports.ts'
+import { listDays, utcDay, type Period, type Range } from '../../ui/range.ts'
 
 /** A change of state comes by the live events; this is for figures and clocks, which move without one. */
 const refreshMs = 15_000
 const figuresMs = 60_000
 const pageSize = 1_000
 const rowsMax = 20_000
-const dayMs = 86_400_000
 
 export const boardQuery = queryOptions({
   queryKey: ['channels', 'board'],
@@ -31,35 +31,12 @@ export type Channel = Board['items'][number]
 export type Health = Channel['health'][number]
 export type Traffic = Channel['traffic'][number]
 
-export type ReportRow = Awaited<ReturnType<typeof readReport>>[number]
-
-function readReport(question: {
-  readonly by: string
-  readonly from: string
-  readonly to: string
-  readonly channel?: string
-}) {
-  return readAll(
-    (cursor) =>
-      bodyOf(
-        api.GET('/admin/v1/reports', {
-          params: { query: { ...question, limit: pageSize, ...cursor } },
-        }),
-      ),
-    rowsMax,
-  )
-}
-
 export function channelQuery(channel: string) {
   return queryOptions({
     queryKey: ['channels', 'one', channel],
     refetchInterval: refreshMs,
     queryFn: () =>
-      bodyOf(
-        api.GET('/admin/v1/channels/{channel}', {
-          params: { path: { channel } },
-        }),
-      ),
+      bodyOf(api.GET('/admin/v1/channels/{channel}', { params: { path: { channel } } })),
   })
 }
 
@@ -67,23 +44,24 @@ export type ChannelDetail = Awaited<
   ReturnType<NonNullable<ReturnType<typeof channelQuery>['queryFn']>>
 >
 
-/** The last days of a channel: the figures of each, oldest first, and of all. */
-export function channelFiguresQuery(channel: string, days: number) {
-  const [from, to] = [utcDay(Date.now() - (days - 1) * dayMs), utcDay(Date.now())]
+/** Of a day without requests. */
+const nothing = { requests: 0, errors: 0, first_event_p50_ms: null, first_event_p95_ms: null }
+
+export type DayFigures = Pick<ReportRow, 'day' | keyof typeof nothing>
+
+/** The days of a period of a channel: the figures of each, oldest first, and of all. */
+export function channelFiguresQuery(channel: string, period: Period) {
   return queryOptions({
-    queryKey: ['reports', 'channel days', channel, from, to],
+    queryKey: ['reports', 'channel days', channel, period],
     async queryFn() {
       const [rows, [total]] = await Promise.all([
-        readReport({ by: 'day', from, to, channel }),
-        readReport({ by: 'total', from, to, channel }),
+        readReport({ by: 'day', channel, ...period }),
+        readReport({ by: 'total', channel, ...period }),
       ])
       const known = new Map(rows.map((row) => [row.day, row]))
       return {
         total,
-        days: Array.from({ length: days }, (_, index) => {
-          const day = utcDay(Date.parse(from) + index * dayMs)
-          return { day, row: known.get(day) }
-        }),
+        days: listDays(period).map((day): DayFigures => known.get(day) ?? { ...nothing, day }),
       }
     },
   })
@@ -111,25 +89,17 @@ export function readChangesOf(channel: string, limit = 50) {
 
 export type Change = Awaited<ReturnType<ReturnType<typeof readChangesOf>>>['items'][number]
 
-const pastPagesMax = 5
+const changesMax = 5_000
 
 /** All changes of a channel since a moment, the newest first, with the last one before it. */
 export function pastQuery(channel: string, { range, from }: Range, fromMs: number) {
-  const read = readChangesOf(channel, pageSize)
   return queryOptions({
     queryKey: ['channels', 'past', channel, range, from],
     async queryFn() {
-      const changes: Change[] = []
-      let cursor: { cursor?: string } = {}
-      for (let page = 0; page < pastPagesMax; page++) {
-        const { items, next_cursor: next } = await read(cursor)
-        changes.push(...items)
-        const last = items.at(-1)
-        if (next === null || last === undefined || Date.parse(last.at) < fromMs)
-          return { changes, isWhole: true }
-        cursor = { cursor: next }
-      }
-      return { changes, isWhole: false }
+      const read = readChangesOf(channel, pageSize)
+      const isPast = (last?: Change): boolean => Date.parse(last?.at ?? '') < fromMs
+      const changes = await readAll(read, changesMax, isPast)
+      return { changes, isWhole: changes.length < changesMax }
     },
   })
 }
@@ -145,17 +115,9 @@ export const operatorsQuery = queryOptions({
   },
 })
 
-function utcDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10)
-}
-
 export function switchChannel(channel: string, to: 'on' | 'off') {
   const params = { params: { path: { channel } } }
-  return bodyOf(
-    to === 'on'
-      ? api.POST('/admin/v1/channels/{channel}/on', params)
-      : api.POST('/admin/v1/channels/{channel}/off', params),
-  )
+  return bodyOf(api.POST(`/admin/v1/channels/{channel}/${to}`, params))
 }
 
 /** Has each running gateway send its check; it may take a minute. */

@@ -7,10 +7,13 @@ import { t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { describeFailure } from '../../ui/states.tsx'
+import { Stack } from '../../ui/layout.tsx'
+import { defineList } from '../../ui/list/define.ts'
+import { ListTable } from '../../ui/list/list.tsx'
+import { describeFailure, Loading } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { Duration, Missing } from '../../ui/values.tsx'
 import { buildBoard, modelsWithout } from './board.ts'
-import { CheckDialog } from './check-dialog.tsx'
 import {
   boardQuery,
   checkChannel,
@@ -18,27 +21,20 @@ import {
   useChannelRefresh,
   type Channel,
   type ChannelDetail,
+  type Check,
 } from './queries.ts'
-
-/** Each returns what an operator has to know about the channel; undefined = all is well. */
-const works = {
-  async check(channel: string) {
-    const { ok } = await checkChannel(channel)
-    return ok ? undefined : t('channels.check.fault')
-  },
-  async off(channel: string) {
-    await switchChannel(channel, 'off')
-    return undefined
-  },
-  async on(channel: string) {
-    await switchChannel(channel, 'on')
-    return undefined
-  },
-} as const satisfies Record<string, (channel: string) => Promise<string | undefined>>
-
-type Work = keyof typeof works
+import { failureMeaning, remedyFor } from './states.ts'
 
 const icons = { check: Stethoscope, off: CirclePause, on: CirclePlay } as const
+type Work = keyof typeof icons
+
+/** Returns what an operator has to know about the channel; undefined = all is well. */
+async function run(work: Work, channel: string): Promise<string | undefined> {
+  if (work === 'check')
+    return (await checkChannel(channel)).ok ? undefined : t('channels.check.fault')
+  await switchChannel(channel, work)
+  return undefined
+}
 
 interface Asked {
   readonly work: Work
@@ -59,17 +55,12 @@ export function BulkButtons({ channels }: { channels: readonly Channel[] }) {
       </Button>
     )
   }
+  const [on, off] = [true, false].map((is) => channels.filter(({ enabled }) => enabled === is))
   return (
     <>
       {button('check', channels)}
-      {button(
-        'off',
-        channels.filter(({ enabled }) => enabled),
-      )}
-      {button(
-        'on',
-        channels.filter(({ enabled }) => !enabled),
-      )}
+      {button('off', on ?? [])}
+      {button('on', off ?? [])}
       {asked !== undefined && <WorkDialog {...asked} onClose={() => setAsked(undefined)} />}
     </>
   )
@@ -111,33 +102,41 @@ export function ChannelActions({ detail }: { detail: ChannelDetail }) {
   )
 }
 
-interface Outcome {
-  readonly name: string
-  /** Undefined where all is well. */
-  readonly fault: string | undefined
-}
-
 interface WorkDialogProps extends Asked {
   readonly onClose: () => void
 }
 
-/** Asks once, does the work for each channel, and says which of them failed. */
+/** A check may take a minute; more at once would only wait for each other at the gateways. */
+const atOnceMax = 4
+
+/** Asks once, does the work for each channel, a few at once, and says which of them failed. */
 function WorkDialog({ work, names, onClose }: WorkDialogProps) {
   const refresh = useChannelRefresh()
-  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([])
+  /** What was found, by channel. */
+  const [found, setFound] = useState<ReadonlyMap<string, string | undefined>>(new Map())
   const [name = ''] = names
   const words = { count: names.length, name }
   const running = useMutation({
-    mutationFn: () =>
-      inTurn(names, works[work], (outcome) => setOutcomes((before) => [...before, outcome])),
+    async mutationFn() {
+      const outcomes = new Map<string, string | undefined>()
+      const waiting = names.values()
+      const runNext = async (): Promise<void> => {
+        for (const each of waiting) {
+          const fault = await run(work, each).catch((error) => describeFailure(error).title)
+          setFound(new Map(outcomes.set(each, fault)))
+        }
+      }
+      await Promise.all(Array.from({ length: atOnceMax }, runNext))
+      return [...outcomes.values()].every((fault) => fault === undefined)
+    },
     onSettled: refresh,
-    onSuccess(faults) {
-      if (faults > 0) return
+    onSuccess(isGood) {
+      if (!isGood) return
       announce(t(`channels.${work}.done`, words))
       onClose()
     },
   })
-  const isOver = outcomes.length === names.length
+  const isOver = found.size === names.length
   return (
     <Dialog
       title={t(`channels.${work}.title`, words)}
@@ -146,16 +145,17 @@ function WorkDialog({ work, names, onClose }: WorkDialogProps) {
       onClose={onClose}
     >
       {work === 'off' && !isOver && <WithoutThem channels={names} />}
-      {(names.length > 1 || outcomes.length > 0) && (
+      {(names.length > 1 || found.size > 0) && (
         <ul className="stack tight scroll" role={running.isIdle ? undefined : 'status'}>
           {names.map((each) => (
-            <OutcomeLine
-              key={each}
-              name={each}
-              outcome={outcomes.find((one) => one.name === each)}
-              isRunning={running.isPending}
-              good={t(`channels.${work}.good`)}
-            />
+            <li key={each}>
+              <span className="break">{each}</span>{' '}
+              {found.has(each) ? (
+                <Outcome work={work} fault={found.get(each)} />
+              ) : (
+                running.isPending && <span className="soft">{t('channels.waiting')}</span>
+              )}
+            </li>
           ))}
         </ul>
       )}
@@ -175,53 +175,14 @@ function WorkDialog({ work, names, onClose }: WorkDialogProps) {
   )
 }
 
-interface OutcomeProps {
-  readonly name: string
-  readonly outcome: Outcome | undefined
-  readonly isRunning: boolean
-  readonly good: string
-}
-
-function OutcomeLine({ name, outcome, isRunning, good }: OutcomeProps) {
-  if (outcome === undefined)
-    return (
-      <li>
-        <span className="break">{name}</span>{' '}
-        {isRunning && <span className="soft">{t('channels.waiting')}</span>}
-      </li>
-    )
-  const { fault } = outcome
+function Outcome({ work, fault }: { work: Work; fault: string | undefined }) {
+  if (fault === undefined) return <Badge tone="good">{t(`channels.${work}.good`)}</Badge>
   return (
-    <li>
-      <span className="break">{name}</span>{' '}
-      <Badge tone={fault === undefined ? 'good' : 'bad'}>
-        {fault === undefined ? good : t('channels.failed')}
-      </Badge>
-      {fault !== undefined && <div className="soft">{fault}</div>}
-    </li>
+    <>
+      <Badge tone="bad">{t('channels.failed')}</Badge>
+      <div className="soft">{fault}</div>
+    </>
   )
-}
-
-/** A check may take a minute; more at once would only wait for each other at the gateways. */
-const atOnceMax = 4
-
-/** Does the work for each name, a few at once, and returns how many failed. */
-async function inTurn(
-  names: readonly string[],
-  run: (channel: string) => Promise<string | undefined>,
-  onOutcome: (outcome: Outcome) => void,
-): Promise<number> {
-  const waiting = [...names]
-  let faults = 0
-  const runNext = async (): Promise<void> => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const fault = await run(name).catch((error: unknown) => describeFailure(error).title)
-      if (fault !== undefined) faults += 1
-      onOutcome({ name, fault })
-    }
-  }
-  await Promise.all(Array.from({ length: atOnceMax }, runNext))
-  return faults
 }
 
 /** Names the models that no channel could serve while some channels are disabled. */
@@ -237,5 +198,130 @@ function WithoutThem({ channels }: { channels: readonly string[] }) {
         code: (text) => <code>{text}</code>,
       })}
     </Notice>
+  )
+}
+
+type Result = Check['results'][number]
+type ModelResult = Result['models'][number]
+
+interface CheckDialogProps {
+  readonly detail: ChannelDetail
+  readonly onClose: () => void
+}
+
+/** Checks a channel now, and shows what each gateway has found for each model. */
+function CheckDialog({ detail: { name, check, models }, onClose }: CheckDialogProps) {
+  const refresh = useChannelRefresh()
+  const checking = useMutation({ mutationFn: () => checkChannel(name), onSettled: refresh })
+  const count = Object.keys(models).length
+  const hint =
+    check === 'models' ? t('channels.checking.byList') : t('channels.checking.byRequest', { count })
+  return (
+    <Dialog
+      title={t('channels.checking.title', { name })}
+      hint={`${hint} ${t('channels.checking.hint')}`}
+      isOpen
+      isWide
+      onClose={onClose}
+    >
+      {checking.isPending && (
+        <div role="status">
+          <p className="soft">{t('channels.checking.wait')}</p>
+          <Loading rows={3} />
+        </div>
+      )}
+      {checking.error !== null && (
+        <Notice tone="bad">{describeFailure(checking.error).title}</Notice>
+      )}
+      {checking.data !== undefined && !checking.isPending && <Found check={checking.data} />}
+      <footer className="dialog-foot">
+        <Button onClick={onClose}>{t('channels.close')}</Button>
+        <Button look="primary" isBusy={checking.isPending} onClick={() => checking.mutate()}>
+          {t(checking.data === undefined ? 'channels.checkNow' : 'channels.checkAgain')}
+        </Button>
+      </footer>
+    </Dialog>
+  )
+}
+
+function Found({ check: { ok, gateways_asked: asked, results } }: { check: Check }) {
+  return (
+    <Stack role="status">
+      <Notice tone={ok ? 'good' : 'warn'}>
+        {t(ok ? 'channels.checking.works' : 'channels.checking.fails', { count: asked })}
+      </Notice>
+      {results.map((result) => (
+        <GatewayResult key={result.gateway?.id ?? ''} result={result} />
+      ))}
+    </Stack>
+  )
+}
+
+function GatewayResult({ result: { gateway, reason, models } }: { result: Result }) {
+  const name = gateway === null ? t('channels.thisGateway') : `${gateway.name} (${gateway.region})`
+  return (
+    <Stack as="section" isTight>
+      <h3>{name}</h3>
+      {reason !== null && <p className="bad">{reason}</p>}
+      {models.length > 0 && (
+        <ListTable
+          of={{ ...resultList, caption: t('channels.checking.found', { name }) }}
+          rows={models}
+        />
+      )}
+    </Stack>
+  )
+}
+
+/** On a phone, too, its rows show all of it: nothing opens in a dialog. */
+const resultList = defineList<ModelResult>({
+  name: 'check-results',
+  caption: '',
+  rowKey: ({ model }) => model,
+  rowTone: ({ ok }) => (ok ? undefined : 'bad'),
+  isRoomy: true,
+  columns: [
+    { id: 'model', name: t('channels.model'), place: 'name', cell: ({ model }) => model },
+    {
+      id: 'result',
+      name: t('channels.checking.result'),
+      place: 'state',
+      cell: ({ ok, status }) => (
+        <>
+          <Badge tone={ok ? 'good' : 'bad'}>
+            {t(ok ? 'channels.checking.isGood' : 'channels.checking.isBad')}
+          </Badge>{' '}
+          <span data-tip={t('channels.checking.status')}>
+            {status ?? <Missing why={t('channels.checking.noAnswer')} />}
+          </span>
+        </>
+      ),
+    },
+    {
+      id: 'time',
+      name: t('channels.checking.time'),
+      place: 'amount',
+      isNumber: true,
+      cell: ({ duration_ms: ms }) => <Duration ms={ms} />,
+    },
+    {
+      id: 'meaning',
+      name: t('channels.checking.meaning'),
+      place: 'note',
+      isText: true,
+      cell: (found) => <Meaning found={found} />,
+    },
+  ],
+  empty: null,
+})
+
+function Meaning({ found: { outcome, status } }: { found: ModelResult }) {
+  const remedy = remedyFor(outcome === 'config' ? 'credential_refused' : outcome)
+  return (
+    <>
+      {failureMeaning(outcome).text}
+      {outcome === 'hard' && status === null && ` ${t('channels.checking.network')}`}
+      {remedy !== undefined && <div className="soft">{remedy.text}</div>}
+    </>
   )
 }

@@ -20,6 +20,7 @@ import type { AskedForm } from './entry-dialog.tsx'
 import { EntryFields, SecretField } from './inputs.tsx'
 import { NewChannel } from './new-channel.tsx'
 import { PatchForm } from './patch-form.tsx'
+import { PriceForm } from './price-form.tsx'
 import {
   findPreset,
   modelPatch,
@@ -31,14 +32,17 @@ import {
 import { catalogueListQuery, entryQuery, replaceCredential, type FormFacts } from './requests.ts'
 
 export function EntryForm({ asked }: { asked: AskedForm }) {
-  return asked.kind === 'credential' ? (
-    <Credential channel={asked.channel} />
-  ) : (
-    <CatalogueForm asked={asked} />
-  )
+  switch (asked.kind) {
+    case 'credential':
+      return <Credential channel={asked.channel} />
+    case 'price':
+      return <PriceForm model={asked.model} />
+    default:
+      return <CatalogueForm asked={asked} />
+  }
 }
 
-function CatalogueForm({ asked }: { asked: Exclude<AskedForm, { kind: 'credential' }> }) {
+function CatalogueForm({ asked }: { asked: Exclude<AskedForm, { kind: 'credential' | 'price' }> }) {
   const { data: declared } = useSuspenseQuery(fieldsQuery)
   const { data: lists } = useSuspenseQuery(catalogueListQuery)
   const facts = { declared, lists }

@@ -6,7 +6,19 @@ const tabs = ['models', 'prices', 'import', 'catalogue'] as const
 export type Tab = (typeof tabs)[number]
 
 export const readSearch = addressOf({
-  ...listFields(['model', 'input', 'output', 'channels', 'requests', 'spend', 'margin', 'share']),
+  ...listFields([
+    'model',
+    'input',
+    'output',
+    'cache_read',
+    'cache_write_5m',
+    'cache_write_1h',
+    'channels',
+    'requests',
+    'spend',
+    'margin',
+    'share',
+  ]),
   tab: oneOf(tabs),
   /** A part of the names to show. */
   name: text,

@@ -84,16 +84,14 @@ function unquoted(key: string): string {
 
 /** The line of an entry, counted from 1; undefined where the file has none of that name. */
 export function lineOfEntry(text: string, section: string, entry: string): number | undefined {
-  const lines = text.split('\n')
-  const start = lines.findIndex((line) => line.startsWith(`${section}:`))
-  if (start < 0) return undefined
-  const rest = lines.slice(start + 1)
-  const end = rest.findIndex((line) => /^[^\s#]/.test(line))
-  const found = (end < 0 ? rest : rest.slice(0, end)).findIndex((line) => {
-    const key = keyPattern.exec(line)?.[1]
-    return indentOf(line) <= 2 && key !== undefined && unquoted(key) === entry
-  })
-  return found < 0 ? undefined : start + found + 2
+  return blocksOf(text).find((one) => one.section === section && unquoted(one.name) === entry)?.line
+}
+
+/** The names that the text has in a section, as they are written. */
+export function entryNames(text: string, section: string): readonly string[] {
+  return blocksOf(text)
+    .filter((block) => block.section === section && block.name !== '')
+    .map(({ name }) => name)
 }
 
 /** An entry with its lines; lines outside of entries are a block without a name. */
@@ -101,6 +99,8 @@ interface Block {
   readonly section: string
   readonly name: string
   readonly text: string
+  /** Its first line, counted from 1. */
+  readonly line: number
 }
 
 interface Clash {
@@ -162,21 +162,21 @@ function blocksOf(text: string): readonly Block[] {
   let section = ''
   /** Of the entries of the section; undefined before the first one. */
   let indent: string | undefined
-  const begin = (name: string, line: string): void => {
-    blocks.push({ section, name, text: line })
-  }
-  for (const line of text.trimEnd().split('\n')) {
+  for (const [index, line] of text.trimEnd().split('\n').entries()) {
     const [, named] = sectionLine.exec(line) ?? []
     const [, space, entry] = entryLine.exec(line) ?? []
     const last = blocks.at(-1)
+    const begin = (name: string): void => {
+      blocks.push({ section, name, text: line, line: index + 1 })
+    }
     if (named !== undefined) {
       section = named
       indent = undefined
-      begin('', line)
+      begin('')
     } else if (entry !== undefined && (indent === undefined || space === indent)) {
       indent = space
-      begin(entry, line)
-    } else if (last === undefined) begin('', line)
+      begin(entry)
+    } else if (last === undefined) begin('')
     else blocks[blocks.length - 1] = { ...last, text: `${last.text}\n${line}` }
   }
   return blocks

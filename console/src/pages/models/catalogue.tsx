@@ -13,7 +13,7 @@ import { saveFile } from '../../ui/csv.ts'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Row, Split, Stack } from '../../ui/layout.tsx'
 import { isOutdated } from '../../ui/outdated.tsx'
-import { describeFailure, Failure, Loading } from '../../ui/states.tsx'
+import { describeFailure, Loading, Shown } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { DiffList, entryName, summaryOf } from '../entries/changes.tsx'
 import { changedByCatalogue } from '../entries/requests.ts'
@@ -42,20 +42,20 @@ function Code(props: Omit<CodeEditorProps, 'label'>) {
 
 export function Catalogue() {
   const mayChange = useMay('owner')
-  const { section, entry } = useSearch({ from: '/shell/models' })
-  const { data, error, refetch } = useQuery(catalogueQuery)
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={12} />
-  const line =
-    section === undefined || entry === undefined
-      ? undefined
-      : lineOfEntry(data.text, section, entry)
-  if (mayChange) return <Versions current={data} line={line} />
+  const { section = '', entry = '' } = useSearch({ from: '/shell/models' })
   return (
-    <>
-      <Notice>{t('models.file.ownersOnly')}</Notice>
-      <Code text={data.text} line={line} />
-    </>
+    <Shown query={useQuery(catalogueQuery)} rows={12}>
+      {(file) => {
+        const line = lineOfEntry(file.text, section, entry)
+        if (mayChange) return <Versions current={file} line={line} />
+        return (
+          <>
+            <Notice>{t('models.file.ownersOnly')}</Notice>
+            <Code text={file.text} line={line} />
+          </>
+        )
+      }}
+    </Shown>
   )
 }
 
@@ -144,7 +144,7 @@ function Editor({ base, text, onText, line }: EditorProps) {
     planning.reset()
   }
   const { data: plan, error } = planning
-  const mistakes = mistakesOf(error)
+  const goTo = ({ line: at, column }: Mistake): void => editor.current?.goTo(at, column)
   return (
     <>
       <Split>
@@ -168,17 +168,12 @@ function Editor({ base, text, onText, line }: EditorProps) {
           </Button>
         </Row>
       </Split>
-      {error !== null && mistakes.length === 0 && <ApplyFailure error={error} />}
-      {mistakes.length > 0 && (
-        <Mistakes
-          mistakes={mistakes}
-          onGoTo={(mistake) => editor.current?.goTo(mistake.line, mistake.column)}
-        />
-      )}
+      {error !== null && <Refusal error={error} onGoTo={goTo} />}
       {plan !== undefined && (
         <Apply
           plan={plan}
           send={() => sendCatalogue(text, base, false)}
+          onGoTo={goTo}
           // The applied text is no edit any more; the gateway prints it in its own order.
           onApplied={() => change(base.text)}
         />
@@ -213,13 +208,20 @@ function isMistake(value: unknown): value is Mistake {
   return typeof value === 'object' && value !== null && 'line' in value && 'message' in value
 }
 
-interface MistakesProps {
-  readonly mistakes: readonly Mistake[]
+interface RefusalProps {
+  readonly error: Error
   readonly onGoTo: (mistake: Mistake) => void
 }
 
-/** Mistakes that the gateway found in the file; each leads to its line. */
-function Mistakes({ mistakes, onGoTo }: MistakesProps) {
+/** Why nothing is applied; each mistake that the gateway found in the file leads to its line. */
+function Refusal({ error, onGoTo }: RefusalProps) {
+  const mistakes = mistakesOf(error)
+  if (mistakes.length === 0)
+    return (
+      <Notice tone="bad">
+        {isOutdated(error) ? t('models.file.outdated') : describeFailure(error).title}
+      </Notice>
+    )
   return (
     <Notice tone="bad">
       <p>
@@ -241,14 +243,14 @@ function Mistakes({ mistakes, onGoTo }: MistakesProps) {
   )
 }
 
-interface ApplyProps {
+interface ApplyProps extends Pick<RefusalProps, 'onGoTo'> {
   readonly plan: CatalogueResult
   readonly send: () => Promise<CatalogueResult>
   readonly onApplied: () => void
 }
 
 /** What an apply would change, with the button; it asks before it retires anything. */
-function Apply({ plan: { diff, notes }, send, onApplied }: ApplyProps) {
+function Apply({ plan: { diff, notes }, send, onGoTo, onApplied }: ApplyProps) {
   const client = useQueryClient()
   const [isAsking, setIsAsking] = useState(false)
   const applying = useMutation({
@@ -289,7 +291,7 @@ function Apply({ plan: { diff, notes }, send, onApplied }: ApplyProps) {
           </ul>
         </div>
       </Card>
-      {applying.error !== null && !isAsking && <ApplyFailure error={applying.error} />}
+      {applying.error !== null && !isAsking && <Refusal error={applying.error} onGoTo={onGoTo} />}
       <Confirm
         title={t('models.file.retireTitle')}
         action={t('models.price.apply')}
@@ -309,14 +311,6 @@ function Apply({ plan: { diff, notes }, send, onApplied }: ApplyProps) {
         </ul>
       </Confirm>
     </>
-  )
-}
-
-function ApplyFailure({ error }: { error: Error }) {
-  return (
-    <Notice tone="bad">
-      {isOutdated(error) ? t('models.file.outdated') : describeFailure(error).title}
-    </Notice>
   )
 }
 

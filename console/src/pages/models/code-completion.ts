@@ -2,7 +2,7 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { t } from '../../messages/t.ts'
 import { plainText, propertiesOf, type Field, type Section } from '../entries/entry.ts'
-import { placeAt } from './catalogue-text.ts'
+import { entryNames, placeAt } from './catalogue-text.ts'
 import type { CatalogueFieldsAnswer } from './queries.ts'
 
 type CatalogueFields = Pick<CatalogueFieldsAnswer, Section | 'schema'>
@@ -54,25 +54,10 @@ function fieldOffer({ key, meaning, default_text: fallback, is_required: isRequi
 }
 
 function valuesOf({ kind, options }: Field, text: string): readonly Completion[] {
-  const values =
-    kind === 'flag'
-      ? ['true', 'false']
-      : kind === 'vendor'
-        ? entryNames(text, 'vendors')
-        : kind === 'models'
-          ? entryNames(text, 'models')
-          : (options ?? [])
-  return values.map((label) => ({ label, type: 'value' }))
-}
-
-/** The names that the text has in a section, as they are written. */
-function entryNames(text: string, section: Section): readonly string[] {
-  const start = text.search(new RegExp(`^${section}:`, 'm'))
-  if (start < 0) return []
-  const [, ...lines] = text.slice(start).split('\n')
-  const end = lines.findIndex((line) => /^[^\s#]/.test(line))
-  return lines
-    .slice(0, end < 0 ? undefined : end)
-    .map((line) => /^ {2}([^\s#][^#]*?):(\s|$)/.exec(line)?.[1])
-    .filter((name) => name !== undefined)
+  const known: Readonly<Record<string, readonly string[]>> = {
+    flag: ['true', 'false'],
+    vendor: entryNames(text, 'vendors'),
+    models: entryNames(text, 'models'),
+  }
+  return (known[kind] ?? options ?? []).map((label) => ({ label, type: 'value' }))
 }

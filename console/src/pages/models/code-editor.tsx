@@ -20,7 +20,7 @@ import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/sea
 import { EditorState, type Extension, type Text } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import { useEffect, useImperativeHandle, useRef, type Ref } from 'react'
+import { useEffect, useImperativeHandle, useRef, type Ref, type RefObject } from 'react'
 import { completionsAt } from './code-completion.ts'
 import type { CatalogueFieldsAnswer } from './queries.ts'
 
@@ -55,29 +55,17 @@ export function CodeEditor(props: CodeEditorProps) {
   const { text, line, handle } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
-  // What the editor calls must be the newest, and must not make the editor anew.
+  // It must not make the editor anew.
   const latest = useRef(props)
   useEffect(() => {
     latest.current = props
   })
   useEffect(() => {
     if (host.current === null) return undefined
-    const { label, onText } = latest.current
     // The page allows no styles in elements; a shadow root takes them as sheets.
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' })
-    const made = new EditorView({
-      root,
-      parent: root,
-      state: editorState(latest.current.text, {
-        label,
-        isReadOnly: onText === undefined,
-        fields: () => latest.current.fields,
-        check: (given) => latest.current.check?.(given) ?? Promise.resolve([]),
-        onText: (next) => latest.current.onText?.(next),
-      }),
-    })
+    const made = new EditorView({ root, parent: root, state: editorState(latest) })
     view.current = made
-    if (latest.current.line !== undefined) goTo(made, latest.current.line, 1)
     return () => made.destroy()
   }, [])
   useEffect(() => {
@@ -96,29 +84,29 @@ export function CodeEditor(props: CodeEditorProps) {
   return <div ref={host} className="models-code" />
 }
 
-function goTo(view: EditorView, line: number, column: number): void {
-  const { doc } = view.state
+/** A place and the end of its line; line and column count from 1. */
+function spanOf(doc: Text, line: number, column: number) {
   const { from, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
-  const anchor = Math.min(from + column - 1, to)
+  return { from, to, start: Math.min(from + column - 1, to) }
+}
+
+function goTo(view: EditorView, line: number, column: number): void {
+  const { from, to, start } = spanOf(view.state.doc, line, column)
   view.dispatch({
-    selection: { anchor, head: to },
+    selection: { anchor: start, head: to },
     effects: EditorView.scrollIntoView(from, { y: 'start', yMargin: 48 }),
   })
   view.focus()
 }
 
-interface EditorFacts {
-  readonly label: string
-  readonly isReadOnly: boolean
-  readonly fields: () => CatalogueFieldsAnswer | undefined
-  readonly check: (text: string) => Promise<readonly Mistake[]>
-  readonly onText: (text: string) => void
-}
+/** What the editor calls must be the newest. */
+type Latest = RefObject<CodeEditorProps>
 
 /** A gateway answers a check of a large catalogue within a tenth of that. */
 const pauseMs = 700
 
-function editorState(text: string, facts: EditorFacts): EditorState {
+function editorState(latest: Latest): EditorState {
+  const { text, label, onText } = latest.current
   return EditorState.create({
     doc: text,
     extensions: [
@@ -134,13 +122,9 @@ function editorState(text: string, facts: EditorFacts): EditorState {
       search({ top: true }),
       highlightSelectionMatches(),
       EditorState.tabSize.of(2),
-      EditorState.readOnly.of(facts.isReadOnly),
-      EditorView.contentAttributes.of({
-        'aria-label': facts.label,
-        spellcheck: 'false',
-        tabindex: '0',
-      }),
-      ...(facts.isReadOnly ? [] : writing(facts)),
+      EditorState.readOnly.of(onText === undefined),
+      EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
+      onText === undefined ? [] : writing(latest),
       keymap.of([
         ...completionKeymap,
         ...searchKeymap,
@@ -154,17 +138,20 @@ function editorState(text: string, facts: EditorFacts): EditorState {
   })
 }
 
-function writing({ fields, check, onText }: EditorFacts): readonly Extension[] {
+function writing(latest: Latest): Extension {
   return [
-    autocompletion({ override: [(context) => completionsAt(context, fields())], icons: false }),
+    autocompletion({
+      override: [(context) => completionsAt(context, latest.current.fields)],
+      icons: false,
+    }),
     linter(
-      async ({ state }) =>
-        (await check(state.doc.toString())).map((mistake) => diagnosticOf(mistake, state.doc)),
+      async ({ state: { doc } }) =>
+        ((await latest.current.check?.(doc.toString())) ?? []).map((one) => diagnosticOf(one, doc)),
       { delay: pauseMs },
     ),
     replaceTyped,
     EditorView.updateListener.of(({ docChanged, state }) => {
-      if (docChanged) onText(state.doc.toString())
+      if (docChanged) latest.current.onText?.(state.doc.toString())
     }),
   ]
 }
@@ -193,8 +180,7 @@ const replaceTyped = EditorView.domEventHandlers({
 
 /** From the place of a mistake to the end of its line. */
 function diagnosticOf({ line, column, path, message }: Mistake, doc: Text): Diagnostic {
-  const { from, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
-  const start = Math.min(from + column - 1, to)
+  const { from, to, start } = spanOf(doc, line, column)
   return {
     from: start < to ? start : from,
     to,

@@ -27,15 +27,13 @@ export function ImportPrices() {
   )
 }
 
-const nobodyElse: readonly unknown[] = []
-
 /** The state of an import from the file to what is written. */
 function useImport() {
   const client = useQueryClient()
   const [file, setFile] = useState<ChosenFile>()
   const [leftOut, setLeftOut] = useState<ReadonlySet<string>>(new Set())
   /** What other operators have changed since the changes were shown. */
-  const [others, setOthers] = useState(nobodyElse)
+  const [others, setOthers] = useState<readonly unknown[]>([])
   const planning = useMutation({ mutationFn: (asked: ImportRequest) => sendImport(asked) })
   const applying = useMutation({
     mutationFn: (chosen: Parameters<typeof sendImport>[1] & { readonly asked: ImportRequest }) =>
@@ -56,13 +54,14 @@ function useImport() {
   const forget = (): void => {
     planning.reset()
     setLeftOut(new Set())
-    setOthers(nobodyElse)
+    setOthers([])
   }
   return { file, setFile, leftOut, setLeftOut, others, planning, applying, forget }
 }
 
 function ImportFile() {
-  const { file, setFile, leftOut, setLeftOut, others, planning, applying, forget } = useImport()
+  const importing = useImport()
+  const { file, setFile, others, planning, applying, forget } = importing
   const [from, setFrom] = useState('')
   const { data: planned, variables: asked } = planning
   return (
@@ -94,9 +93,7 @@ function ImportFile() {
               look={planned === undefined ? 'primary' : 'plain'}
               disabled={file === undefined}
               isBusy={planning.isPending}
-              onClick={() => {
-                if (file !== undefined) planning.mutate({ text: file.text, from, names: {} })
-              }}
+              onClick={() => file && planning.mutate({ text: file.text, from, names: {} })}
             >
               {t('entries.showChanges')}
             </Button>
@@ -110,15 +107,7 @@ function ImportFile() {
         <ImportFailure error={applying.error} />
       )}
       {planned !== undefined && asked !== undefined && (
-        <Choice
-          asked={asked}
-          planned={planned}
-          leftOut={leftOut}
-          onLeaveOut={setLeftOut}
-          isBusy={applying.isPending}
-          onPlan={planning.mutate}
-          onApply={(models) => applying.mutate({ asked, models, revision: planned.revision })}
-        />
+        <Choice {...importing} asked={asked} planned={planned} />
       )}
     </>
   )
@@ -139,19 +128,16 @@ function ImportFailure({ error }: { error: Error }) {
   )
 }
 
-interface ChoiceProps {
+interface ChoiceProps extends Pick<
+  ReturnType<typeof useImport>,
+  'leftOut' | 'setLeftOut' | 'planning' | 'applying'
+> {
   readonly asked: ImportRequest
   readonly planned: ImportResult
-  readonly leftOut: ReadonlySet<string>
-  readonly onLeaveOut: (models: ReadonlySet<string>) => void
-  readonly isBusy: boolean
-  /** Shows the changes again, with more names. */
-  readonly onPlan: (asked: ImportRequest) => void
-  readonly onApply: (models: readonly string[]) => void
 }
 
 /** The models of an import with their changes. Each can be left out; one that is not listed can be named. */
-function Choice({ asked, planned, leftOut, onLeaveOut, isBusy, onPlan, onApply }: ChoiceProps) {
+function Choice({ asked, planned, leftOut, setLeftOut, planning, applying }: ChoiceProps) {
   const { models } = planned
   const changed = models.filter(({ changes }) => changes.length > 0)
   const same = models.filter(({ changes }) => changes.length === 0)
@@ -163,7 +149,7 @@ function Choice({ asked, planned, leftOut, onLeaveOut, isBusy, onPlan, onApply }
     choose(isChosen: boolean): void {
       const next = new Set(leftOut).add(one.model)
       if (isChosen) next.delete(one.model)
-      onLeaveOut(next)
+      setLeftOut(next)
     },
   }))
   return (
@@ -177,9 +163,9 @@ function Choice({ asked, planned, leftOut, onLeaveOut, isBusy, onPlan, onApply }
           changed.length > 0 && (
             <Button
               look="primary"
-              isBusy={isBusy}
+              isBusy={applying.isPending}
               disabled={chosen.length === 0}
-              onClick={() => onApply(chosen)}
+              onClick={() => applying.mutate({ asked, models: chosen, revision: planned.revision })}
             >
               {t('models.import.action', { count: chosen.length })}
             </Button>
@@ -194,7 +180,9 @@ function Choice({ asked, planned, leftOut, onLeaveOut, isBusy, onPlan, onApply }
       {planned.not_listed.length > 0 && (
         <NotListed
           models={planned.not_listed}
-          onName={(model, name) => onPlan({ ...asked, names: { ...asked.names, [model]: name } })}
+          onName={(model, name) =>
+            planning.mutate({ ...asked, names: { ...asked.names, [model]: name } })
+          }
         />
       )}
     </>
@@ -275,34 +263,37 @@ interface NotListedProps {
 }
 
 function NotListed({ models, onName }: NotListedProps) {
-  const [names, setNames] = useState<Readonly<Record<string, string>>>({})
   return (
     <Card title={t('models.import.notListed')} hint={t('models.import.notListedHint')}>
       <Columns>
-        {models.map((model) => {
-          const name = names[model] ?? ''
-          return (
-            <form
-              key={model}
-              className="row row-end"
-              onSubmit={(event) => {
-                event.preventDefault()
-                onName(model, name.trim())
-              }}
-            >
-              <TextField
-                label={model}
-                placeholder={t('models.import.nameInList')}
-                value={name}
-                onChange={(text) => setNames({ ...names, [model]: text })}
-              />
-              <Button type="submit" disabled={name.trim() === ''}>
-                {t('models.import.lookUp')}
-              </Button>
-            </form>
-          )
-        })}
+        {models.map((model) => (
+          <NameForm key={model} model={model} onName={(name) => onName(model, name)} />
+        ))}
       </Columns>
     </Card>
+  )
+}
+
+function NameForm({ model, onName }: { model: string; onName: (name: string) => void }) {
+  const [text, setText] = useState('')
+  const name = text.trim()
+  return (
+    <form
+      className="row row-end"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onName(name)
+      }}
+    >
+      <TextField
+        label={model}
+        placeholder={t('models.import.nameInList')}
+        value={text}
+        onChange={setText}
+      />
+      <Button type="submit" disabled={name === ''}>
+        {t('models.import.lookUp')}
+      </Button>
+    </form>
   )
 }

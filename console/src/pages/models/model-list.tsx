@@ -3,9 +3,9 @@ import { useQueries } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
+import type { ReportRow } from '../../api/reports.ts'
 import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
-import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
 import { formatCount, formatShare } from '../../ui/format.ts'
 import { useListAddress } from '../../ui/list/address.ts'
@@ -15,18 +15,10 @@ import { List } from '../../ui/list/list.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, Missing, Usd } from '../../ui/values.tsx'
-import { decimalOf, otherLines } from '../entries/amounts.ts'
-import { EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
-import { ChangePrice } from './change-price.tsx'
-import { ClassPrice } from './price-list.tsx'
-import {
-  figuresQuery,
-  modelsQuery,
-  pricesQuery,
-  type Model,
-  type ModelFigures,
-  type PriceVersion,
-} from './queries.ts'
+import { otherLines } from '../entries/amounts.ts'
+import { EntryButton, EntryDialog, type AskedForm } from '../entries/entry-dialog.tsx'
+import { priceColumns } from './price-list.tsx'
+import { figuresQuery, modelsQuery, pricesQuery, type Model, type PriceVersion } from './queries.ts'
 
 interface Row {
   readonly model: Model
@@ -34,34 +26,32 @@ interface Row {
   readonly price: PriceVersion['price'] | undefined
   /** There is a later version. */
   readonly isChanging: boolean
-  readonly figures: ModelFigures | undefined
-  readonly marginShare: number | undefined
+  readonly figures: ReportRow | undefined
 }
 
 function rowsOf(
   models: readonly Model[],
   prices: readonly PriceVersion[],
-  figures: readonly ModelFigures[],
+  figures: readonly ReportRow[],
 ): readonly Row[] {
   const byModel = new Map(figures.map((row) => [row.model, row]))
   return models.map((model) => {
     const own = prices.filter((version) => version.model === model.id)
-    const found = byModel.get(model.id)
     return {
       model,
       price: own.find(({ state }) => state === 'in_force')?.price,
       isChanging: own.some(({ state }) => state === 'later'),
-      figures: found,
-      marginShare: found && marginShareOf(found),
+      figures: byModel.get(model.id),
     }
   })
 }
 
 /** The known margin as a part of the revenue that it comes from. */
-function marginShareOf(row: ModelFigures): number | undefined {
-  const revenue =
-    Number(row.revenue_usd) - Number(row.refunded_usd) - Number(row.unknown_cost_revenue_usd)
-  return revenue > 0 ? Number(row.known_margin_usd) / revenue : undefined
+function marginShareOf(figures: ReportRow | undefined): number | null {
+  if (figures === undefined) return null
+  const { revenue_usd: all, refunded_usd: refunded, unknown_cost_revenue_usd: unknown } = figures
+  const revenue = Number(all) - Number(refunded) - Number(unknown)
+  return revenue > 0 ? Number(figures.known_margin_usd) / revenue : null
 }
 
 const usual = { by: 'spend', order: 'desc' } as const
@@ -70,8 +60,6 @@ export function ModelList() {
   const search = useSearch({ from: '/shell/models' })
   const { change, list: address } = useListAddress(search, usual)
   const mayChange = useMay('owner')
-  const [changed, setChanged] = useState<string>()
-  const [asked, setAsked] = useState<AskedForm>()
   const [models, prices, figures] = useQueries({
     queries: [modelsQuery, pricesQuery, figuresQuery],
   })
@@ -101,37 +89,23 @@ export function ModelList() {
         onChange={change}
       />
       <List
-        of={
-          mayChange
-            ? { ...modelList, columns: [...columns, actions(setChanged, setAsked)] }
-            : modelList
-        }
-        list={{
-          rows: found,
-          error: failed?.error,
-          retry: () => void failed?.refetch(),
-        }}
+        of={mayChange ? { ...modelList, columns: [...columns, actions] } : modelList}
+        list={{ rows: found, error: failed?.error, retry: () => void failed?.refetch() }}
         isFiltered={name !== '' || vendor !== ''}
         {...address}
         hint={t('models.list.hint')}
         csv="/admin/v1/models?format=csv"
         actions={
-          mayChange && (
-            <Button look="primary" onClick={() => setAsked({ kind: 'new model' })}>
-              <Plus aria-hidden /> {t('entries.model.new')}
-            </Button>
-          )
+          <EntryButton look="primary" asked={{ kind: 'new model' }}>
+            <Plus aria-hidden /> {t('entries.model.new')}
+          </EntryButton>
         }
       />
-      {changed !== undefined && (
-        <ChangePrice model={changed} onClose={() => setChanged(undefined)} />
-      )}
-      {asked !== undefined && <EntryDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </>
   )
 }
 
-type Word = 'input' | 'output' | 'channels' | 'requests' | 'spend' | 'margin' | 'share'
+type Word = 'channels' | 'requests' | 'spend' | 'margin' | 'share'
 
 /** A column of numbers that sorts by its own name. */
 function numbers(
@@ -141,11 +115,10 @@ function numbers(
   return { id, name: t(`models.list.${id}`), sort: id, isNumber: true, value, cell }
 }
 
-function ofClass(name: 'input' | 'output'): ListColumn<Row> {
-  return numbers(name, {
-    value: ({ price }) => numberOrNull(decimalOf(price, name)),
-    cell: ({ price }) => <ClassPrice price={price} name={name} />,
-  })
+/** The page of the model has all of its prices. */
+const rooms: Readonly<Record<string, Pick<ListColumn<Row>, 'room'>>> = {
+  cache_write_5m: { room: 'wide' },
+  cache_write_1h: { room: 'widest' },
 }
 
 const columns: readonly ListColumn<Row>[] = [
@@ -155,29 +128,15 @@ const columns: readonly ListColumn<Row>[] = [
     sort: 'model',
     place: 'name',
     value: ({ model }) => model.id,
-    cell: (row) => <ModelName row={row} />,
+    cell: ModelName,
   },
-  ofClass('input'),
-  ofClass('output'),
-  {
-    id: 'cache_read',
-    name: t('models.list.cacheRead'),
-    isNumber: true,
-    cell: ({ price }) => <ClassPrice price={price} name="cache_read" />,
-  },
-  {
-    id: 'cache_write',
-    name: t('models.list.cacheWrite'),
-    isNumber: true,
-    room: 'wide',
-    cell: ({ price }) => <CacheWrite price={price} />,
-  },
+  ...priceColumns(({ price }: Row) => price).map((column) => ({ ...column, ...rooms[column.id] })),
   {
     id: 'limits',
     name: t('models.list.limits'),
     isNumber: true,
     room: 'wide',
-    cell: ({ model }) => <Limits model={model} />,
+    cell: Limits,
   },
   numbers('channels', {
     value: ({ model }) => model.channels.length,
@@ -197,17 +156,16 @@ const columns: readonly ListColumn<Row>[] = [
     place: 'amount',
   },
   numbers('margin', {
-    value: ({ figures }) => numberOrNull(figures?.known_margin_usd),
+    value: ({ figures }) => (figures === undefined ? null : Number(figures.known_margin_usd)),
     cell: ({ figures }) => <Usd value={figures?.known_margin_usd ?? '0'} />,
   }),
   numbers('share', {
-    value: ({ marginShare }) => marginShare ?? null,
-    cell: ({ marginShare: share }) =>
-      share === undefined ? (
-        <Missing why={t('models.list.noRevenue')} />
-      ) : (
-        <span className={share < 0 ? 'bad' : ''}>{formatShare(share)}</span>
-      ),
+    value: ({ figures }) => marginShareOf(figures),
+    cell({ figures }) {
+      const share = marginShareOf(figures)
+      if (share === null) return <Missing why={t('models.list.noRevenue')} />
+      return <span className={share < 0 ? 'bad' : ''}>{formatShare(share)}</span>
+    },
   }),
 ]
 
@@ -224,38 +182,36 @@ const modelList = defineList<Row>({
   emptyFiltered: <Empty title={t('models.list.noneSo')}>{t('models.list.noneSoHint')}</Empty>,
 })
 
-function numberOrNull(text: string | undefined): number | null {
-  return text === undefined ? null : Number(text)
+const actions: ListColumn<Row> = {
+  id: 'actions',
+  name: t('models.list.actions'),
+  isNumber: true,
+  cell: ({ model }) => <ModelActions {...model} />,
 }
 
-function actions(
-  onPrice: (model: string) => void,
-  onEdit: (asked: AskedForm) => void,
-): ListColumn<Row> {
-  return {
-    id: 'actions',
-    name: t('models.list.actions'),
-    isNumber: true,
-    cell: ({ model: { id, vendor } }) => (
+function ModelActions({ id, vendor }: Model) {
+  const [asked, setAsked] = useState<AskedForm>()
+  const item = (text: string, form: AskedForm) => ({ text, onSelect: () => setAsked(form) })
+  return (
+    <>
       <Menu
         label={t('models.list.actionsFor', { model: id })}
         items={[
-          { text: t('models.price.change'), onSelect: () => onPrice(id) },
-          {
-            text: t('models.list.edit'),
-            onSelect: () => onEdit({ kind: 'edit', section: 'models', name: id }),
-          },
-          {
-            text: t('models.list.editVendor', { vendor }),
-            onSelect: () => onEdit({ kind: 'edit', section: 'vendors', name: vendor }),
-          },
+          item(t('models.price.change'), { kind: 'price', model: id }),
+          item(t('models.list.edit'), { kind: 'edit', section: 'models', name: id }),
+          item(t('models.list.editVendor', { vendor }), {
+            kind: 'edit',
+            section: 'vendors',
+            name: vendor,
+          }),
         ]}
       />
-    ),
-  }
+      {asked !== undefined && <EntryDialog asked={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  )
 }
 
-function ModelName({ row: { model, price, isChanging } }: { row: Row }) {
+function ModelName({ model, price, isChanging }: Row) {
   const others = otherLines(price ?? {})
   return (
     <div>
@@ -281,20 +237,7 @@ function ModelName({ row: { model, price, isChanging } }: { row: Row }) {
   )
 }
 
-function CacheWrite({ price }: Pick<Row, 'price'>) {
-  if (decimalOf(price, 'cache_write_1h') === undefined)
-    return <ClassPrice price={price} name="cache_write_5m" />
-  return (
-    <>
-      <div>
-        <ClassPrice price={price} name="cache_write_5m" unit={t('models.list.minutes')} />
-      </div>
-      <ClassPrice price={price} name="cache_write_1h" unit={t('models.list.hour')} />
-    </>
-  )
-}
-
-function Limits({ model }: { model: Model }) {
+function Limits({ model }: Row) {
   const limits = [
     ['in', model.max_input_tokens],
     ['out', model.max_output_tokens],

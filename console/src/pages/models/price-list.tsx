@@ -1,17 +1,15 @@
 /** Versions of prices: those to come, those in force and past ones; those of one model as a time line. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
-import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
-import { Button } from '../../ui/button.tsx'
+import { compact } from '../../search.ts'
 import { Badge, Card, Facts, type Tone } from '../../ui/card.tsx'
-import { SelectField } from '../../ui/field.tsx'
 import { formatUsdExact } from '../../ui/format.ts'
 import { Row as Line, Stack } from '../../ui/layout.tsx'
 import { defineList, type ListColumn } from '../../ui/list/define.ts'
+import { Filters } from '../../ui/list/filters.tsx'
 import { List } from '../../ui/list/list.tsx'
-import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
 import { Missing, Time } from '../../ui/values.tsx'
 import {
   changesBetween,
@@ -21,7 +19,7 @@ import {
   type FieldChange,
 } from '../entries/amounts.ts'
 import { FieldChanges } from '../entries/changes.tsx'
-import { ChangePrice } from './change-price.tsx'
+import { EntryButton } from '../entries/entry-dialog.tsx'
 import { pricesQuery, type PriceVersion } from './queries.ts'
 
 interface Row {
@@ -31,32 +29,32 @@ interface Row {
 }
 
 export function PriceList() {
-  const { data, error, refetch } = useQuery(pricesQuery)
+  return <Shown query={useQuery(pricesQuery)}>{(versions) => <Versions all={versions} />}</Shown>
+}
+
+function Versions({ all }: { all: readonly PriceVersion[] }) {
   const navigate = useNavigate({ from: '/models' })
   const { model = '' } = useSearch({ from: '/shell/models' })
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={8} />
-  const rows = withChanges(data)
-  const models = [...new Set(data.map((version) => version.model))].sort()
+  const rows = withChanges(all)
+  const models = [...new Set(all.map((version) => version.model))].sort()
   const own = rows.filter(({ version }) => version.model === model)
   return (
     <>
-      <div className="row filters">
-        <SelectField
-          label={t('models.list.model')}
-          value={own.length > 0 ? model : ''}
-          options={[
-            ['', t('models.versions.allModels')],
-            ...models.map((one) => [one, one] as const),
-          ]}
-          onChange={(chosen) =>
-            void navigate({
-              search: { tab: 'prices', ...(chosen !== '' && { model: chosen }) },
-              replace: true,
-            })
-          }
-        />
-      </div>
+      <Filters
+        filters={[
+          {
+            kind: 'choice',
+            name: 'model',
+            label: t('models.list.model'),
+            any: t('models.versions.allModels'),
+            options: models.map((one) => [one, one] as const),
+          },
+        ]}
+        values={own.length > 0 ? { model } : {}}
+        onChange={({ model: chosen }) =>
+          void navigate({ search: { tab: 'prices', ...compact({ model: chosen }) }, replace: true })
+        }
+      />
       {own.length > 0 ? (
         <TimeLine model={model} rows={own} />
       ) : (
@@ -102,6 +100,39 @@ function Begin({ version: { valid_from: from } }: Pick<Row, 'version'>) {
   return from === null ? t('models.versions.fromBeginning') : <Time at={from} />
 }
 
+type Price = PriceVersion['price'] | undefined
+
+/** A column for each main class of tokens; it sorts by its name. */
+export function priceColumns<Row>(
+  priceOf: (row: Row) => Price,
+): readonly ListColumn<Row & object>[] {
+  return mainClasses.map(({ name, title }) => ({
+    id: name,
+    name: title,
+    sort: name,
+    isNumber: true,
+    value(row) {
+      const text = decimalOf(priceOf(row), name)
+      return text === undefined ? null : Number(text)
+    },
+    cell: (row) => <ClassPrice price={priceOf(row)} of={name} />,
+  }))
+}
+
+interface ClassPriceProps {
+  readonly price: Price
+  readonly of: (typeof mainClasses)[number]['name']
+}
+
+/** The price of one class of tokens, exact. */
+function ClassPrice({ price, of: name }: ClassPriceProps) {
+  const text = decimalOf(price, name)
+  if (price === undefined) return <Missing why={t('entries.price.unset.input')} />
+  if (text === undefined)
+    return <Missing why={mainClasses.find((each) => each.name === name)?.fallback ?? ''} />
+  return <data value={text}>{formatUsdExact(text)}</data>
+}
+
 const versionList = defineList<Row>({
   name: 'prices',
   caption: t('models.versions.caption'),
@@ -123,51 +154,23 @@ const versionList = defineList<Row>({
       place: 'state',
       cell: ({ version }) => <State state={version.state} />,
     },
-    ...mainClasses.map(({ name, title }): ListColumn<Row> => ({
-      id: name,
-      name: title,
-      isNumber: true,
-      cell: ({ version }) => <ClassPrice price={version.price} name={name} />,
-    })),
+    ...priceColumns(({ version }: Row) => version.price),
   ],
   empty: <Empty title={t('models.versions.none')}>{t('models.versions.noneHint')}</Empty>,
 })
 
-interface ClassPriceProps {
-  readonly price: PriceVersion['price'] | undefined
-  readonly name: (typeof mainClasses)[number]['name']
-  /** Stands beside the price, to tell two in one cell apart. */
-  readonly unit?: string
-}
-
-/** The price of one class of tokens, exact. */
-export function ClassPrice({ price, name, unit }: ClassPriceProps) {
-  const text = decimalOf(price, name)
-  if (price === undefined) return <Missing why={t('entries.price.unset.input')} />
-  if (text === undefined)
-    return <Missing why={mainClasses.find((each) => each.name === name)?.fallback ?? ''} />
-  return (
-    <>
-      <data value={text}>{formatUsdExact(text)}</data>
-      {unit !== undefined && <span className="soft small"> {unit}</span>}
-    </>
-  )
-}
-
 function TimeLine({ model, rows }: { model: string; rows: readonly Row[] }) {
-  const mayChange = useMay('owner')
-  const [isOpen, setIsOpen] = useState(false)
   return (
     <Card
       title={t('models.versions.of', { model })}
       hint={t('models.versions.latestFirst')}
       actions={
-        mayChange && <Button onClick={() => setIsOpen(true)}>{t('models.price.change')}</Button>
+        <EntryButton asked={{ kind: 'price', model }}>{t('models.price.change')}</EntryButton>
       }
     >
-      <ol className="models-time-line">
+      <ol className="lined">
         {rows.toReversed().map(({ version, changes }) => (
-          <li key={version.valid_from ?? ''} data-state={version.state}>
+          <li key={version.valid_from ?? ''}>
             <Stack>
               <Line>
                 <h3>
@@ -180,7 +183,7 @@ function TimeLine({ model, rows }: { model: string; rows: readonly Row[] }) {
                 items={[
                   ...mainClasses.map(
                     ({ name, title }) =>
-                      [title, <ClassPrice key={name} price={version.price} name={name} />] as const,
+                      [title, <ClassPrice key={name} price={version.price} of={name} />] as const,
                   ),
                   ...otherLines(version.price),
                 ]}
@@ -189,7 +192,6 @@ function TimeLine({ model, rows }: { model: string; rows: readonly Row[] }) {
           </li>
         ))}
       </ol>
-      {isOpen && <ChangePrice model={model} onClose={() => setIsOpen(false)} />}
     </Card>
   )
 }

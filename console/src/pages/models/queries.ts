@@ -2,40 +2,28 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
+import { readReport } from '../../api/reports.ts'
 
 const limit = 1_000
 /** More than any catalogue has. */
 const countMax = 10_000
 
+const page = (cursor: { cursor?: string }) => ({ params: { query: { limit, ...cursor } } })
+
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
-  queryFn: () =>
-    readAll(
-      (cursor) => bodyOf(api.GET('/admin/v1/models', { params: { query: { limit, ...cursor } } })),
-      countMax,
-    ),
+  queryFn: () => readAll((cursor) => bodyOf(api.GET('/admin/v1/models', page(cursor))), countMax),
 })
 
 export const pricesQuery = queryOptions({
   queryKey: ['prices'],
-  queryFn: () =>
-    readAll(
-      (cursor) => bodyOf(api.GET('/admin/v1/prices', { params: { query: { limit, ...cursor } } })),
-      countMax,
-    ),
+  queryFn: () => readAll((cursor) => bodyOf(api.GET('/admin/v1/prices', page(cursor))), countMax),
 })
 
 /** The figures of the last 30 days by model. */
 export const figuresQuery = queryOptions({
   queryKey: ['reports', 'models', 'last 30 days'],
-  queryFn: () =>
-    readAll(
-      (cursor) =>
-        bodyOf(
-          api.GET('/admin/v1/reports', { params: { query: { by: 'model', limit, ...cursor } } }),
-        ),
-      countMax,
-    ),
+  queryFn: () => readReport({ by: 'model' }),
 })
 
 /** The catalogue as a file, with the tag that a change of it sends back. */
@@ -63,7 +51,6 @@ type ResultOf<Query extends { queryFn?: unknown }> =
 
 export type Model = ResultOf<typeof modelsQuery>[number]
 export type PriceVersion = ResultOf<typeof pricesQuery>[number]
-export type ModelFigures = ResultOf<typeof figuresQuery>[number]
 export type CatalogueFieldsAnswer = ResultOf<typeof fieldsQuery>
 export type CatalogueFile = ResultOf<typeof catalogueQuery>
 

@@ -3,15 +3,12 @@
  * Versions of other days stay as they are; the form of the model has them all.
  */
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { Suspense } from 'react'
 import { t } from '../../messages/t.ts'
 import { Problem } from '../../problem.ts'
-import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { formatDay } from '../../ui/format.ts'
 import { useEdit } from '../../ui/outdated.tsx'
-import { Loading } from '../../ui/states.tsx'
-import { Amounts, amountFault } from '../entries/amount-inputs.tsx'
+import { Amounts, amountFault } from './amount-inputs.tsx'
 import {
   amountsOf,
   changesBetween,
@@ -19,29 +16,14 @@ import {
   recordOf,
   valueOfAmounts,
   type Amount,
-} from '../entries/amounts.ts'
-import { FieldChanges } from '../entries/changes.tsx'
-import { PatchForm } from '../entries/patch-form.tsx'
-import { entryQuery } from '../entries/requests.ts'
-
-interface ChangePriceProps {
-  readonly model: string
-  readonly onClose: () => void
-}
-
-export function ChangePrice({ model, onClose }: ChangePriceProps) {
-  return (
-    <Dialog title={t('models.price.title', { model })} isOpen onClose={onClose}>
-      <Suspense fallback={<Loading rows={5} />}>
-        <PriceForm model={model} />
-      </Suspense>
-    </Dialog>
-  )
-}
+} from './amounts.ts'
+import { FieldChanges } from './changes.tsx'
+import { PatchForm } from './patch-form.tsx'
+import { entryQuery } from './requests.ts'
 
 const dayLength = 'yyyy-mm-dd'.length
 
-function PriceForm({ model }: { model: string }) {
+export function PriceForm({ model }: { model: string }) {
   const client = useQueryClient()
   const query = entryQuery('models', model)
   const { data: shown } = useSuspenseQuery(query)
