@@ -1,5 +1,5 @@
 /** A refusal of the gateway, as the pages show it. Both pages use it; it knows neither of their APIs. */
-import { said, t } from './messages/t.ts'
+import { reworded, said, t } from './messages/t.ts'
 
 interface ProblemDetails {
   /** One sentence for the reader: the fault and the remedy. */
@@ -11,10 +11,15 @@ interface ProblemDetails {
   readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined
 }
 
-/** In the language of the page where its code is known there, else as the gateway says it. */
-function textOf(status: number, { code = '', detail }: ProblemDetails): string {
+/** In the language of the page as far as it knows the sentence or the code, else as the gateway says it. */
+function textOf(status: number, { code = '', detail, errors = [] }: ProblemDetails): string {
   if (detail === undefined) return t('ui.state.answered', { status: String(status) })
-  return said(`problems.${code}`, detail, { detail })
+  const own = reworded(detail)
+  if (own !== detail) return own
+  const faults = errors.map(({ field, message }) =>
+    field === '' ? reworded(message) : `${field}: ${reworded(message)}`,
+  )
+  return said(`problems.${code}`, detail, { detail: faults.join('; ') || detail })
 }
 
 /** A refusal of an API, or a request that found no gateway (`status` 0). */
@@ -37,7 +42,7 @@ export class Problem extends Error {
     this.mistakes = details.mistakes ?? []
     this.changes = details.changes ?? []
     this.fields = Object.fromEntries(
-      (details.errors ?? []).map(({ field, message }) => [field, message]),
+      (details.errors ?? []).map(({ field, message }) => [field, reworded(message)]),
     )
   }
 }

@@ -20,7 +20,8 @@ import { chargeReasons } from '../../src/operations/requests/explain.ts'
 import { doctorSentences } from '../../src/operations/store/doctor-findings.ts'
 import { settingGroups, settings } from '../../src/settings/list.ts'
 import type { AnySetting } from '../../src/settings/schemas.ts'
-import { inChinese } from '../support/console/chinese.ts'
+import { inChinese, isKnownInChinese } from '../support/console/chinese.ts'
+import { findRefusals } from '../support/console/refusals.ts'
 import { findLooseWords } from '../support/console/loose-words.ts'
 
 const consoleFolder = join(import.meta.dirname, '../../console')
@@ -53,7 +54,14 @@ function textsOf(words: object, path = ''): Texts {
 }
 
 /** English has no sentences of the gateway: the gateway writes it. */
-function withoutSaid({ said, ...words }: { readonly said: object }): object {
+function withoutSaid({
+  said,
+  sentences: _sentences,
+  ...words
+}: {
+  readonly said: object
+  readonly sentences?: object
+}): object {
   assert.ok(textsOf(said).size > 50)
   return words
 }
@@ -163,6 +171,15 @@ describe('the words', () => {
         else inChinese(`${room}.${code}`, { detail: '', param: '' })
       }
     })
+
+  test('of refusals are Chinese wherever an operation writes one', () => {
+    const refusals = findRefusals()
+    assert.ok(refusals.length > 150)
+    assert.deepEqual(
+      refusals.filter((sentence) => !isKnownInChinese(sentence)),
+      [],
+    )
+  })
 
   test('of the doctor name no fact that its English sentence does not have', () => {
     const texts = textsOf(chinese.words.said.doctor)

@@ -18,6 +18,8 @@ interface Sentences {
 /** The words of one page, in any language; English has no sentences, because the gateway writes it. */
 type PageWords = (Translation<typeof accountWords> | Translation<typeof consoleWords>) & {
   readonly said?: Sentences
+  /** Those without a code, by their English form. */
+  readonly sentences?: Readonly<Record<string, string>>
 }
 
 /** As the gateway gives them with a sentence. */
@@ -25,6 +27,7 @@ export type Facts = Readonly<Record<string, string | number | null | readonly st
 
 export let t: ReturnType<typeof createTranslator<Words>>
 let namesOf: Intl.ListFormat
+let forms: readonly (readonly [form: RegExp, text: string])[]
 let sentenceOf: (code: string, values: Readonly<Record<string, string | number>>) => string
 
 /** Texts of the other page are never asked for. */
@@ -37,7 +40,8 @@ export function speak(language: Language, words: PageWords): void {
     },
   })
   namesOf = new Intl.ListFormat(language)
-  const { said: messages = {} } = words
+  const { said: messages = {}, sentences = {} } = words
+  forms = formsOf(sentences)
   sentenceOf = createTranslator<Readonly<Record<string, string>>>({
     locale: language,
     messages: messages as Readonly<Record<string, string>>,
@@ -51,6 +55,33 @@ export function speak(language: Language, words: PageWords): void {
 export function said(code: string, sentence: string, facts: Facts = {}): string {
   const values = Object.entries(facts).map(([name, value]) => [name, valueOf(value)] as const)
   return sentenceOf(code, Object.fromEntries(values)) || sentence
+}
+
+/** A sentence of the gateway that has no code; in its own words where its form is unknown. */
+export function reworded(sentence: string): string {
+  for (const [form, text] of forms) {
+    const found = form.exec(sentence)
+    if (found === null) continue
+    return text.replaceAll(/{(\w+)}/g, (_, name: string) => {
+      const given = found.groups?.[name] ?? ''
+      return name === 'reason' ? reworded(given) : given
+    })
+  }
+  return sentence
+}
+
+/** A name in braces stands for any text, `reason` for a sentence. The form with the most text comes first. */
+function formsOf(sentences: Readonly<Record<string, string>>): typeof forms {
+  return Object.entries(sentences)
+    .toSorted(([one], [other]) => other.length - one.length)
+    .map(([form, text]) => {
+      const parts = form
+        .split(/{(\w+)}/)
+        .map((part, index) =>
+          index % 2 === 1 ? `(?<${part}>.*?)` : part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'),
+        )
+      return [new RegExp(`^${parts.join('')}$`, 's'), text] as const
+    })
 }
 
 /** A message selects by `none` where there is nothing. */

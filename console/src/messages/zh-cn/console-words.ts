@@ -18,9 +18,11 @@ import { shell } from './shell.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
 import { said } from './said/said.ts'
+import { sentences } from './said/sentences.ts'
 
 export const words = {
   said,
+  sentences,
   accounts,
   alerts,
   audit,

@@ -1,6 +1,7 @@
 /** What the alert pages read. */
 import { inWords, titled } from '../../api/alert-words.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import { reworded } from '../../messages/t.ts'
 import type { PageSearch } from './address.ts'
 
 type Cursor = { readonly cursor?: string }
@@ -23,7 +24,8 @@ export function readDeliveries(filter: Pick<PageSearch, 'target' | 'state'>) {
   return async (cursor: Cursor) => {
     const params = { query: { limit, ...filter, ...cursor } }
     const page = await bodyOf(api.GET('/admin/v1/alerts/deliveries', { params }))
-    return { ...page, items: page.items.map(titled) }
+    const items = page.items.map((one) => ({ ...titled(one), outcome: reworded(one.outcome) }))
+    return { ...page, items }
   }
 }
 

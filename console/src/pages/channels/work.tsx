@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { CirclePause, CirclePlay, Stethoscope } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
-import { t } from '../../messages/t.ts'
+import { reworded, t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Notice } from '../../ui/card.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -262,7 +262,7 @@ function GatewayResult({ result: { gateway, reason, models } }: { result: Result
   return (
     <Stack as="section" isTight>
       <h3>{name}</h3>
-      {reason !== null && <p className="bad">{reason}</p>}
+      {reason !== null && <p className="bad">{reworded(reason)}</p>}
       {models.length > 0 && (
         <ListTable
           of={{ ...resultList, caption: t('channels.checking.found', { name }) }}

@@ -4,7 +4,7 @@
  * has changed what, keeps what was typed, and goes on from there.
  */
 import { useContext, useState, type ReactNode } from 'react'
-import { t } from '../../messages/t.ts'
+import { reworded, t } from '../../messages/t.ts'
 import { Notice } from '../../ui/card.tsx'
 import { NewForm, type ErrorOf } from '../../ui/form.tsx'
 import { isOutdated } from '../../ui/outdated.tsx'
@@ -126,7 +126,7 @@ function Review(props: ReviewProps) {
           )}
           {planned.notes.map((note) => (
             <Notice key={note} tone="warn">
-              {note}
+              {reworded(note)}
             </Notice>
           ))}
         </>

@@ -1,5 +1,5 @@
 /** What one tiny request over a channel has brought back, and why a vendor has not served. */
-import { t } from '../../messages/t.ts'
+import { reworded, t } from '../../messages/t.ts'
 import { Notice } from '../../ui/card.tsx'
 import { formatDuration, formatUsdExact } from '../../ui/format.ts'
 import { failureMeaning, remedyFor } from '../channels/states.ts'
@@ -14,7 +14,7 @@ export function TestResult({ name, tested }: { name: string; tested: Tested }) {
     cost === null
       ? t('entries.test.costUnknown')
       : t('entries.test.cost', { amount: formatUsdExact(cost) }),
-    tested.cost_note,
+    tested.cost_note && reworded(tested.cost_note),
   ]
   return (
     <Notice tone="good">
@@ -33,7 +33,8 @@ export function NotReached({ name, reached }: { name: string; reached: Reached }
   const remedy = remedyFor(outcome === 'config' ? 'credential_refused' : outcome)
   return (
     <Notice tone="bad">
-      <strong>{t('entries.test.fails', { name })}</strong> {reason ?? failureMeaning(outcome).text}{' '}
+      <strong>{t('entries.test.fails', { name })}</strong>{' '}
+      {reason === null ? failureMeaning(outcome).text : reworded(reason)}{' '}
       {status !== null &&
         t('entries.test.status', { status: String(status), said: said.join(', ') || 'none' })}
       {remedy !== undefined && <div>{remedy.text}</div>}

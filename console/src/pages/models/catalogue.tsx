@@ -4,7 +4,7 @@ import { useBlocker, useSearch } from '@tanstack/react-router'
 import { Download, RotateCcw } from 'lucide-react'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { useMay } from '../../api/session.ts'
-import { t } from '../../messages/t.ts'
+import { reworded, t } from '../../messages/t.ts'
 import { Problem } from '../../problem.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Notice } from '../../ui/card.tsx'
@@ -201,7 +201,8 @@ function findMistakes(text: string, base: CatalogueFile): Promise<readonly Mista
 }
 
 function mistakesOf(error: unknown): readonly Mistake[] {
-  return error instanceof Problem ? error.mistakes.filter(isMistake) : []
+  const found = error instanceof Problem ? error.mistakes.filter(isMistake) : []
+  return found.map((mistake) => ({ ...mistake, message: reworded(mistake.message) }))
 }
 
 function isMistake(value: unknown): value is Mistake {

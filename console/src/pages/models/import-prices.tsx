@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
-import { t } from '../../messages/t.ts'
+import { reworded, t } from '../../messages/t.ts'
 import { Problem } from '../../problem.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Card, Notice } from '../../ui/card.tsx'
@@ -114,7 +114,8 @@ function ImportFile() {
 }
 
 function ImportFailure({ error }: { error: Error }) {
-  const mistakes = error instanceof Problem ? error.mistakes.map(String) : []
+  const mistakes =
+    error instanceof Problem ? error.mistakes.map((mistake) => reworded(String(mistake))) : []
   if (mistakes.length === 0) return <Notice tone="bad">{describeFailure(error).title}</Notice>
   return (
     <Notice tone="bad">
@@ -246,7 +247,7 @@ function Remarks({ of: { notes, unpriced } }: { of: ChoiceRow }) {
   return (
     <ul className="marked">
       {notes.map((note) => (
-        <li key={note}>{note}</li>
+        <li key={note}>{reworded(note)}</li>
       ))}
       {unpriced.map(({ field, value }) => (
         <li key={field}>

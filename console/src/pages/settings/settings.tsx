@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { Stethoscope } from 'lucide-react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { said, t } from '../../messages/t.ts'
+import { reworded, said, t, type Facts } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Card } from '../../ui/card.tsx'
 import { defineList } from '../../ui/list/define.ts'
@@ -40,8 +40,13 @@ async function runDoctor() {
   const { findings } = await bodyOf(api.POST('/admin/v1/doctor'))
   return findings.map(({ code, message, facts, ...finding }) => ({
     ...finding,
-    message: said(`doctor.${code}`, message, facts),
+    message: said(`doctor.${code}`, message, wordsOf(facts)),
   }))
+}
+
+/** A reason is a sentence by itself. */
+function wordsOf({ reason, ...facts }: Facts): Facts {
+  return typeof reason === 'string' ? { ...facts, reason: reworded(reason) } : facts
 }
 
 type Finding = Awaited<ReturnType<typeof runDoctor>>[number]
