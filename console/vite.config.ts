@@ -39,6 +39,7 @@ const starts = {
   account: [source('account/main.tsx'), source('account/account-app.tsx'), ...wordsOf('account')],
   pages: [source('pages/later.ts')],
   views: [source('account/views.ts')],
+  said: [source('messages/zh-cn/said/said.ts')],
 }
 let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefined
 
@@ -47,6 +48,7 @@ let parts: Readonly<Record<keyof typeof starts, ReadonlySet<string>>> | undefine
  * account page has too and which has nothing of the operators' side. All other pages are `pages`, one
  * script that loads a moment later; `common` is what the account page has of it, and `lists` what its own
  * later views have. A page loads the words of one language: its own, and `words`, which both pages have.
+ * The sentences of the gateway load a moment later than the console, but those of the account page.
  */
 function scriptOf(id: string, graph: Graph): string | null {
   parts ??= {
@@ -54,12 +56,17 @@ function scriptOf(id: string, graph: Graph): string | null {
     account: loadedWith(starts.account, graph),
     pages: loadedWith(starts.pages, graph),
     views: loadedWith(starts.views, graph),
+    said: loadedWith(starts.said, graph),
   }
-  const { first, account, pages, views } = parts
+  const { first, account, pages, views, said } = parts
   const isHolders = account.has(id) || views.has(id)
   if (Object.values(starts).flat().includes(id)) return null
   const language = languageOf(id)
-  if (language !== undefined) return first.has(id) && account.has(id) ? `words-${language}` : null
+  if (language !== undefined) {
+    if (!account.has(id)) return null
+    if (first.has(id)) return `words-${language}`
+    return said.has(id) ? `sentences-${language}` : null
+  }
   if (first.has(id)) return isHolders ? 'shared' : 'console'
   if (pages.has(id)) return account.has(id) ? 'common' : isHolders ? 'lists' : 'pages'
   return account.has(id) ? 'holder' : null

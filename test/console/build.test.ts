@@ -69,6 +69,8 @@ test('the build has few files, and a change of a page renames none', () => {
     'assets/plot.css',
     'assets/plot.js',
     'assets/rolldown-runtime.js',
+    'assets/said-zh-cn.js',
+    'assets/sentences-zh-cn.js',
     'assets/shared.css',
     'assets/shared.js',
     'assets/views.js',

@@ -3,7 +3,7 @@
  * refusal becomes a `Problem`, which has the texts that the API gives.
  */
 import createClient, { type Middleware } from 'openapi-fetch'
-import { t } from '../messages/t.ts'
+import { isHeard, t } from '../messages/t.ts'
 import type { components, paths } from './schema.ts'
 import { Problem } from '../problem.ts'
 import { withoutSecrets } from '../secret.ts'
@@ -48,6 +48,7 @@ interface Answer<Data> {
 /** Returns the body of an answer, or throws its `Problem`. */
 export async function bodyOf<Data>(asked: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
   const { data, error, response } = await asked
+  await isHeard
   if (response.ok && data !== undefined && data !== null) return data
   throw new Problem(response.status, isProblem(error) ? error : {})
 }

@@ -16,7 +16,8 @@ interface Sentences {
   readonly [code: string]: string | Sentences
 }
 /** The words of one page, in any language; English has no sentences, because the gateway writes it. */
-type PageWords = (Translation<typeof accountWords> | Translation<typeof consoleWords>) & {
+type PageWords = (Translation<typeof accountWords> | Translation<typeof consoleWords>) & Heard
+interface Heard {
   readonly said?: Sentences
   /** Those without a code, by their English form. */
   readonly sentences?: Readonly<Record<string, string>>
@@ -29,6 +30,8 @@ export let t: ReturnType<typeof createTranslator<Words>>
 let namesOf: Intl.ListFormat
 let forms: readonly (readonly [form: RegExp, text: string])[]
 let sentenceOf: (code: string, values: Readonly<Record<string, string | number>>) => string
+/** Resolves when the sentences of the gateway are here, or cannot be had. Answers of the gateway wait for it. */
+export let isHeard: Promise<void> = Promise.resolve()
 
 /** Texts of the other page are never asked for. */
 export function speak(language: Language, words: PageWords): void {
@@ -40,7 +43,19 @@ export function speak(language: Language, words: PageWords): void {
     },
   })
   namesOf = new Intl.ListFormat(language)
-  const { said: messages = {}, sentences = {} } = words
+  hear(language, words)
+}
+
+/** Of a page whose sentences of the gateway load a moment later than its words. */
+export function hearLater(language: Language, loading: Promise<Heard>): void {
+  isHeard = loading.then(
+    (heard) => hear(language, heard),
+    // The gateway's own words are there.
+    () => undefined,
+  )
+}
+
+function hear(language: Language, { said: messages = {}, sentences = {} }: Heard): void {
   forms = formsOf(sentences)
   sentenceOf = createTranslator<Readonly<Record<string, string>>>({
     locale: language,

@@ -17,12 +17,8 @@ import { settings } from './settings.ts'
 import { shell } from './shell.ts'
 import { time } from './time.ts'
 import { ui } from './ui.ts'
-import { said } from './said/said.ts'
-import { sentences } from './said/sentences.ts'
 
 export const words = {
-  said,
-  sentences,
   accounts,
   alerts,
   audit,

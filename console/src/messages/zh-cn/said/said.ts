@@ -10,6 +10,9 @@ import { attempts, chargeReasons } from './requests.ts'
 import { settings } from './settings.ts'
 import { vendorErrors } from './vendor-errors.ts'
 
+/** Those without a code. */
+export { sentences } from './sentences.ts'
+
 export const said = {
   alerts,
   attempts,
