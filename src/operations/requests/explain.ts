@@ -15,7 +15,7 @@ import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { AttemptRecord } from '../../ledger/ledger.ts'
 
 /** Of a refusal that may be the channel's own. */
-export const doubtful =
+const doubtful =
   'The vendor refused this request, which the channel that failed first may take: the client got the first failure, and can try again.'
 
 interface AttemptText {
