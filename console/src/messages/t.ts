@@ -30,7 +30,7 @@ export let t: ReturnType<typeof createTranslator<Words>>
 let namesOf: Intl.ListFormat
 let forms: readonly (readonly [form: RegExp, text: string])[]
 let sentenceOf: (code: string, values: Readonly<Record<string, string | number>>) => string
-/** Resolves when the sentences of the gateway are here, or cannot be had. Answers of the gateway wait for it. */
+/** Resolves when the sentences of the gateway are here, or cannot be had. Its answers wait for it. */
 export let isHeard: Promise<void> = Promise.resolve()
 
 /** Texts of the other page are never asked for. */

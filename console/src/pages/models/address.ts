@@ -3,7 +3,6 @@ import { addressOf, oneOf, text } from '../../search.ts'
 import { listFields } from '../../ui/list/address.ts'
 
 const tabs = ['models', 'prices', 'import', 'catalogue'] as const
-type Tab = (typeof tabs)[number]
 
 export const readSearch = addressOf({
   ...listFields([
