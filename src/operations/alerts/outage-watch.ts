@@ -8,7 +8,7 @@ import { newId } from '../../base/id.ts'
 import { alertKinds, isSevereEnough, type Notice } from './alert-kind.ts'
 import { atTarget, type Message } from './delivery-store.ts'
 import { sendMessage, type Sending, type SendResult } from './send.ts'
-import type { AlertTarget } from './target-store.ts'
+import { contactAddress, type AlertTarget } from './target-store.ts'
 
 export interface OutageWatchParts {
   readonly sending: Sending
@@ -93,7 +93,8 @@ export class OutageWatch {
     } as const
     this.#notice = { ...begun, severity, condition, firedAtMs: atMs, atMs }
     for (const target of this.#targets)
-      if (isSevereEnough(severity, target.minSeverity)) this.#add(target, this.#notice, nowMs)
+      if (target.address !== contactAddress && isSevereEnough(severity, target.minSeverity))
+        this.#add(target, this.#notice, nowMs)
   }
 
   #end(nowMs: number): void {
