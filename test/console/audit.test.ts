@@ -64,6 +64,13 @@ describe('the page of audits', () => {
         await differences.getByRole('link').click()
         await page.getByRole('heading', { level: 1, name: 'civic-data' }).waitFor()
       })
+      const { id } = await newestFullAudit()
+      await console.withConsole(
+        { role: 'operator', path: `/audit?audit=${id}`, language: 'zh-CN' },
+        async (page) => {
+          await page.getByText(/^余额与其账目之和不一致：存储值 .* USD，推算值 .* USD$/).waitFor()
+        },
+      )
     } finally {
       await setBalance('- 17')
     }

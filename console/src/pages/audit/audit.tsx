@@ -5,7 +5,7 @@ import { BookCheck } from 'lucide-react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
-import { t } from '../../messages/t.ts'
+import { reworded, t } from '../../messages/t.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Notice } from '../../ui/card.tsx'
 import { formatTimeFully } from '../../ui/format.ts'
@@ -165,7 +165,12 @@ const differenceList = defineList<Difference>({
       name: t('audit.account'),
       cell: ({ account_id: account }) => <AccountLink id={account}>{account}</AccountLink>,
     },
-    { id: 'difference', name: t('audit.difference'), isText: true, cell: ({ message }) => message },
+    {
+      id: 'difference',
+      name: t('audit.difference'),
+      isText: true,
+      cell: ({ message }) => reworded(message),
+    },
     { id: 'kind', name: t('audit.kind'), cell: ({ kind }) => kind },
     { id: 'row', name: t('audit.row'), cell: ({ row }) => <code className="break">{row}</code> },
   ],

@@ -3,15 +3,17 @@
  * test holds them beside the codes of the gateway.
  */
 import { alerts } from './alerts.ts'
+import { books } from './books.ts'
 import { doctor } from './doctor.ts'
 import { errors } from './errors.ts'
 import { problems } from './problems.ts'
 import { attempts, chargeReasons } from './requests.ts'
+import { sentences as general } from './sentences.ts'
 import { settings } from './settings.ts'
 import { vendorErrors } from './vendor-errors.ts'
 
 /** Those without a code. */
-export { sentences } from './sentences.ts'
+export const sentences = { ...general, ...books }
 
 export const said = {
   alerts,
