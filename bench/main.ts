@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runAttacks } from './attacks/attacks.ts'
+import { runConsole } from './growth/console.ts'
 import { runGrowth } from './growth/growth.ts'
 import { describeCommit, describeDate } from './machine.ts'
 import { parseOptions, type PartName, type Plan, usageText } from './options.ts'
@@ -27,6 +28,7 @@ type Run = (setting: RunSetting, made: Made) => Promise<RunResult>
 /** The parts that run alone; the others are of the relay. */
 const runs: Readonly<Partial<Record<PartName, Run>>> = {
   attacks: runAttacks,
+  console: runConsole,
   growth: runGrowth,
   soak: runSoak,
 }

@@ -18,7 +18,7 @@ const relayPartNames = [
 export type RelayPartName = (typeof relayPartNames)[number]
 
 /** Each of these runs alone. */
-const otherPartNames = ['attacks', 'growth', 'soak'] as const
+const otherPartNames = ['attacks', 'console', 'growth', 'soak'] as const
 const partNames = [...relayPartNames, ...otherPartNames] as const
 export type PartName = (typeof partNames)[number]
 
@@ -71,6 +71,8 @@ interface Sizes {
   readonly relay: RelayPlan
   readonly attackSeconds: number
   /** Requests in the store. */
+  readonly console: number
+  /** Requests in each store. */
   readonly growth: readonly number[]
   readonly soak: SoakPlan
 }
@@ -94,6 +96,7 @@ export const usageText = `npm run bench -- [options]
   --only PARTS              some of ${usualParts.join(', ')}; by default all of these
   --only requests           a vendor that answers at once: what one core can do
   --only attacks            what other clients get while one client attacks
+  --only console            the console's pages with 200,000 requests, 2,000 accounts and 60 channels
   --only growth             stores with a long past, and the console's pages on them
   --only soak               half an hour of mixed load with faults on two processes, and a verdict
   --targets nginx,turnpike  only these, of ${targetNames.join(', ')}
@@ -117,6 +120,7 @@ const sizes: Readonly<Record<Plan['mode'], Sizes>> = {
       afterMs: 10_000,
     },
     attackSeconds: 4,
+    console: 20_000,
     growth: [20_000, 60_000],
     soak: { durationMs: 180_000, sampleMs: 5_000, memoryMarginBytes: 67_108_864 },
   },
@@ -133,6 +137,7 @@ const sizes: Readonly<Record<Plan['mode'], Sizes>> = {
       afterMs: 60_000,
     },
     attackSeconds: 6,
+    console: 200_000,
     growth: [100_000, 300_000, 1_000_000],
     soak: { durationMs: 1_800_000, sampleMs: 10_000, memoryMarginBytes: 16_777_216 },
   },

@@ -30,8 +30,9 @@ const row = 'main tbody tr'
 const pages: Readonly<Record<string, readonly [path: string, first: string]>> = {
   Overview: ['/', 'main .figure'],
   Accounts: ['/accounts', row],
+  Keys: ['/keys', row],
   Requests: ['/requests', row],
-  Channels: ['/channels', '.channel-model'],
+  Channels: ['/channels', row],
   'Models and prices': ['/models', row],
   Reports: ['/reports', row],
   Reconciliation: ['/reconciliation', 'main form'],
