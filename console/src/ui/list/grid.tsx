@@ -143,22 +143,24 @@ function useFitting() {
   return frame
 }
 
-/** The cells of the two lines of a row on a phone, by the id of their column. */
+/**
+ * The cells of the two lines of a row on a phone, by the id of their column. Each row has a name: the first
+ * column without another place, where none is declared.
+ */
 type Places = ReadonlyMap<string, Place>
 
 function placesOf<Row extends RowData>(columns: readonly ListColumn<Row>[]): Places {
-  const declared = columns.flatMap(({ id, place }) => (place === undefined ? [] : [[id, place]]))
-  if (declared.length > 0) return new Map(declared as [string, Place][])
-  const [name, note] = columns.filter(({ isNumber = false }) => !isNumber)
-  const amount = columns.find(({ isNumber = false }) => isNumber)
-  const found: [ListColumn<Row> | undefined, Place][] = [
-    [name, 'name'],
-    [note, 'note'],
-    [amount, 'amount'],
-  ]
-  return new Map(
-    found.flatMap(([column, place]) => (column === undefined ? [] : [[column.id, place]])),
+  const declared = new Map(
+    columns.flatMap(({ id, place }) => (place === undefined ? [] : [[id, place] as const])),
   )
+  const [name, note] = columns.filter(({ isNumber, place }) => isNumber !== true && !place)
+  const places = [...declared.values()]
+  if (name !== undefined && !places.includes('name')) declared.set(name.id, 'name')
+  if (places.length > 0) return declared
+  const amount = columns.find(({ isNumber = false }) => isNumber)
+  if (note !== undefined) declared.set(note.id, 'note')
+  if (amount !== undefined) declared.set(amount.id, 'amount')
+  return declared
 }
 
 function cellProps<Row extends RowData>(
