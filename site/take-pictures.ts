@@ -67,7 +67,7 @@ async function pictureConsole(opened: OpenConsole): Promise<void> {
   const holder = items[0]?.account_id ?? ''
   for (const theme of ['light', 'dark'] as const)
     await visit(opened, { path: '/', theme }, (page) =>
-      takePicture(page, `console-overview-${theme}`, 'Spend of accounts'),
+      takePicture(page, `console-overview-${theme}`, 'From spend to margin'),
     )
   for (const [name, path, text] of [
     ['console-account', `/accounts/${holder}`, account],
@@ -124,6 +124,7 @@ function pictureAccountPage(opened: OpenConsole): Promise<void> {
     await page.reload()
     await page.getByLabel('Read-only token').fill(opened.gateway.account.token)
     await page.getByRole('button', { name: 'Show my account' }).click()
+    await page.locator('main canvas').first().waitFor()
     await takePicture(page, 'account-overview', 'Spend by key', 'Spend by model')
     await page.getByRole('link', { name: 'Set up', exact: true }).click()
     await page.getByText('In a terminal').waitFor()
