@@ -156,7 +156,7 @@ describe('the pages of alerts', () => {
       await choose(page, 'short-lived', 'Delete')
       await question.getByRole('button', { name: 'Delete target' }).click()
       await page.getByText('short-lived is deleted.').waitFor()
-      assert.equal(await targetRow(page, 'short-lived').count(), 0)
+      await targetRow(page, 'short-lived').waitFor({ state: 'detached' })
       assert.equal((await targetNames()).includes('short-lived'), false)
     }))
 
