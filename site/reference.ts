@@ -80,7 +80,11 @@ function ruleTable(): string {
 function endpointTable(): string {
   const rows = allRows
     .toSorted((left, right) => compare(left.path, right.path) || compare(left.method, right.method))
-    .map(({ method, path, role, summary }): Row => [code(`${method} ${path}`), role, summary])
+    .map((row): Row => [
+      code(`${row.method} ${row.path}`),
+      'isForCredits' in row && row.isForCredits === true ? `${row.role}, credits` : row.role,
+      row.summary,
+    ])
   return table(['endpoint', 'role', 'does'], rows)
 }
 

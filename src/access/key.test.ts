@@ -43,7 +43,7 @@ describe('secrets', () => {
 
   it('are recognised offline, with their kind, and match the published pattern', () => {
     fc.assert(
-      fc.property(anyKind, (kind) => {
+      fc.property(fc.constantFrom(...kinds, 'code' as const), (kind) => {
         const secret = makeSecret(kind)
         assert.deepEqual(parseSecret(secret), { kind })
         assert.match(`key=${secret},`, new RegExp(secretPattern))

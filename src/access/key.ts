@@ -6,6 +6,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { invariant } from '../base/errors.ts'
 import type { HoldRule } from '../base/hold-rule.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
 
@@ -13,9 +14,23 @@ import type { KeyLimits } from '../base/key-limits.ts'
 export const keyKinds = ['client', 'reader', 'admin'] as const
 export type KeyKind = (typeof keyKinds)[number]
 
-/** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
-export const adminRoles = ['viewer', 'operator', 'owner'] as const
+/** Roles of operators, each including the one before; docs/admin-api.md has the table. */
+export const operatorRoles = ['viewer', 'operator', 'owner'] as const
+export type OperatorRole = (typeof operatorRoles)[number]
+
+/** What an admin token may do. `credits` is for programs that only book credits; it includes no other role. */
+export const adminRoles = [...operatorRoles, 'credits'] as const
 export type AdminRole = (typeof adminRoles)[number]
+
+/** Returns the role that sessions of an admin token have. A token of a program has none. */
+export function sessionRoleOf({
+  role = 'viewer',
+}: {
+  readonly role?: AdminRole | undefined
+}): OperatorRole {
+  invariant(role !== 'credits', 'a token with the role credits has no session')
+  return role
+}
 
 /** The authenticated account and key of a request, and the rights of the key. */
 export interface Principal {
@@ -37,10 +52,15 @@ export interface Principal {
 
 // --- secrets ---
 
-const prefixes = { client: 'cr_', reader: 'ro_', admin: 'ad_' } as const satisfies Record<
-  KeyKind,
-  string
->
+/** What a secret is for: a key, or a top-up code, which is money and no credential. */
+export type SecretKind = KeyKind | 'code'
+
+const prefixes = {
+  client: 'cr_',
+  reader: 'ro_',
+  admin: 'ad_',
+  code: 'tc_',
+} as const satisfies Record<SecretKind, string>
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 62^43 is just above 2^256. */
@@ -51,12 +71,12 @@ const prefixLength = 3
 const headLength = prefixLength + 4
 
 /** For secret scanners: every secret of this gateway matches, and its checksum can be verified. */
-export const secretPattern = '\\b(?:cr|ro|ad)_[0-9A-Za-z]{49}\\b'
+export const secretPattern = '\\b(?:cr|ro|ad|tc)_[0-9A-Za-z]{49}\\b'
 
 const wholeSecret = new RegExp(`^${secretPattern}$`)
 
 /** Makes a new secret. It is shown once; the gateway keeps only its hash and head. */
-export function makeSecret(kind: KeyKind): string {
+export function makeSecret(kind: SecretKind): string {
   const body = prefixes[kind] + randomText()
   return body + checksumOf(body)
 }
@@ -65,7 +85,7 @@ export function makeSecret(kind: KeyKind): string {
  * Recognises a secret by its form alone: undefined where form or checksum is wrong. Does not check
  * whether the secret exists.
  */
-export function parseSecret(text: string): { readonly kind: KeyKind } | undefined {
+export function parseSecret(text: string): { readonly kind: SecretKind } | undefined {
   if (!wholeSecret.test(text)) return undefined
   const checksumStart = prefixLength + randomLength
   if (checksumOf(text.slice(0, checksumStart)) !== text.slice(checksumStart)) return undefined
@@ -80,9 +100,10 @@ export function isAdminToken(text: string): boolean {
   return /^ad_[0-9A-Za-z_-]{16,200}$/.test(text)
 }
 
-function kindOf(secret: string): KeyKind {
+function kindOf(secret: string): SecretKind {
   if (secret.startsWith(prefixes.client)) return 'client'
-  return secret.startsWith(prefixes.reader) ? 'reader' : 'admin'
+  if (secret.startsWith(prefixes.reader)) return 'reader'
+  return secret.startsWith(prefixes.admin) ? 'admin' : 'code'
 }
 
 /** Returns the hash that is stored and looked up in place of the secret. */

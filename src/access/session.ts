@@ -8,7 +8,7 @@ import { hourMs, minuteMs, type Clock } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Database } from '../storage/database.ts'
 import type { FailedSignIns } from './failed-sign-ins.ts'
-import { hashSecret, type AdminRole } from './key.ts'
+import { hashSecret, sessionRoleOf, type OperatorRole } from './key.ts'
 import { findKey, type KeyRow } from './key-store.ts'
 import type { KeyUses } from './key-uses.ts'
 import { findSessionRow, noteSessionUse, type SessionRow } from './session-store.ts'
@@ -26,7 +26,7 @@ const noteIntervalMs = minuteMs
 export interface LiveSession extends SessionRow {
   readonly kind: 'session'
   readonly tokenName: string
-  readonly role: AdminRole
+  readonly role: OperatorRole
 }
 
 const secretForm = /^[A-Za-z0-9_-]{43}$/
@@ -114,6 +114,6 @@ export class Sessions {
     if (row.lastUsedAtMs <= nowMs - sessionIdleMs) return undefined
     const token = await findKey(database, row.tokenId)
     if (!isUsableToken(token, nowMs)) return undefined
-    return { ...row, kind: 'session', tokenName: token.name, role: token.role ?? 'viewer' }
+    return { ...row, kind: 'session', tokenName: token.name, role: sessionRoleOf(token) }
   }
 }

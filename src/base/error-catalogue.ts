@@ -71,7 +71,7 @@ export const errorGroups = {
       status: 403,
       origin: 'client',
       meaning: 'The role of the admin token does not allow this.',
-      advice: 'Use a token with a higher role; docs/admin-api.md has the table.',
+      advice: 'Use a token with another role; docs/admin-api.md has the table.',
     },
     'access.account_suspended': {
       status: 403,
@@ -121,6 +121,13 @@ export const errorGroups = {
       origin: 'account',
       meaning: 'The bodies of the running requests of the key or account are too large.',
       advice: 'Wait until one request ends. Operators: setting `bodies_max_bytes`.',
+    },
+    'access.too_many_wrong_codes': {
+      status: 429,
+      origin: 'client',
+      meaning:
+        'The account, or the address of the client, has sent too many top-up codes that do not exist.',
+      advice: 'Check the code, and wait for `retry-after` seconds.',
     },
     'access.too_many_failed_sign_ins': {
       status: 429,

@@ -6,7 +6,20 @@ import { randomFillSync } from 'node:crypto'
 
 /** Kinds of id and their prefixes. */
 export type IdKind =
-  'acc' | 'key' | 'ex' | 'ent' | 'evt' | 'node' | 'alr' | 'tgt' | 'dlv' | 'aud' | 'note' | 'rec'
+  | 'acc'
+  | 'key'
+  | 'ex'
+  | 'ent'
+  | 'evt'
+  | 'node'
+  | 'alr'
+  | 'tgt'
+  | 'dlv'
+  | 'aud'
+  | 'note'
+  | 'rec'
+  | 'batch'
+  | 'code'
 
 /** Crockford's alphabet: no letters that look alike, in the order of their values. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

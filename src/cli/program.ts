@@ -9,6 +9,7 @@ import { channelCommands } from './commands/channels.ts'
 import { consoleCommand } from './commands/console.ts'
 import { gatewayCommands } from './commands/gateway.ts'
 import { keyCommands } from './commands/keys.ts'
+import { codeCommands } from './commands/codes.ts'
 import { noteCommands } from './commands/notes.ts'
 import { reportCommand, requestCommands } from './commands/requests.ts'
 import { doctorCommand, storeCommands } from './commands/store.ts'
@@ -25,6 +26,7 @@ const sections: Readonly<Record<string, readonly CommandRow[]>> = {
   'Accounts and keys:': [
     ...accountCommands,
     ...keyCommands,
+    ...codeCommands,
     ...noteCommands,
     reportCommand,
     ...requestCommands,
@@ -42,6 +44,7 @@ const groups = {
   key: 'manage keys (cr_…) for model requests',
   token: 'manage read-only tokens (ro_…) for /v1/usage',
   'admin-token': 'manage admin tokens (ad_…) for the admin API and /metrics',
+  code: 'make and revoke top-up codes',
   note: 'keep notes about accounts, keys and channels',
   request: 'see what became of requests',
   alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',

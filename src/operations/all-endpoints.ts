@@ -3,6 +3,7 @@ import { accountEndpoints, accountStreams } from './accounts/endpoints.ts'
 import { alertEndpoints } from './alerts/endpoints.ts'
 import { catalogueEndpoints } from './catalogue/endpoints.ts'
 import { channelEndpoints } from './channels/endpoints.ts'
+import { codeEndpoints } from './codes/endpoints.ts'
 import type {
   Endpoint,
   FeedEndpoint,
@@ -24,6 +25,7 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(accountEndpoints),
   ...Object.values(requestEndpoints),
   ...Object.values(keyEndpoints),
+  ...Object.values(codeEndpoints),
   ...Object.values(catalogueEndpoints),
   ...Object.values(channelEndpoints),
   ...Object.values(reconciliationEndpoints),

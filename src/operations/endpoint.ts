@@ -4,13 +4,11 @@
  * from these rows. A row decides nothing: what an endpoint means is its operation.
  */
 import type { z } from 'zod'
+import { operatorRoles, type AdminRole, type OperatorRole } from '../access/key.ts'
 import { printList, withFormat, type WriteText } from './list-text.ts'
 import type { AnsweringOperation, Operation } from './operation.ts'
 import type { Page } from './paging.ts'
 import type { BackupDownload } from './store/backup-download.ts'
-
-/** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
-type Role = 'viewer' | 'operator' | 'owner'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -24,6 +22,8 @@ interface Said {
   readonly bodyBytesMax?: number
   /** Fields of the operation's input that this endpoint sets itself. */
   readonly fixed?: Readonly<Record<string, unknown>>
+  /** Tokens with the role credits may call it, too. */
+  readonly isForCredits?: true
 }
 
 interface Row extends Said {
@@ -36,7 +36,7 @@ interface Row extends Said {
    */
   readonly path: string
   /** The least role that may call it. */
-  readonly role: Role
+  readonly role: OperatorRole
   /**
    * An input that works, for the document and the tests. Names and ids in it are those of
    * `exampleNames`; test/api/ creates what they name.
@@ -48,7 +48,7 @@ interface Row extends Said {
 interface Written extends Said {
   /** Method and path. */
   readonly route: `${Method} /${string}`
-  readonly role?: Role
+  readonly role?: OperatorRole
   readonly example?: Row['example']
 }
 
@@ -139,6 +139,15 @@ export function rowOf<const More extends Written>(id: string, written: More): Ro
   }
 }
 
+/** Returns whether a token with this role may call the endpoint. */
+export function mayCall(
+  role: AdminRole,
+  { role: least, isForCredits }: Pick<Row, 'role' | 'isForCredits'>,
+): boolean {
+  if (role === 'credits') return isForCredits === true
+  return operatorRoles.indexOf(role) >= operatorRoles.indexOf(least)
+}
+
 /** Returns the endpoints of a subject, by the names that they are written under. */
 export function endpoints<Values extends Readonly<Record<string, unknown>>>(
   subject: string,
@@ -190,4 +199,5 @@ export const exampleNames = {
   audit: 'aud_exampleofanaudit',
   note: 'note_exampleofanote',
   reconciliation: 'rec_exampleofareconciliation',
+  batch: 'batch_exampleofabatch',
 } as const

@@ -153,6 +153,16 @@ export const refundUsd = usd('an amount in USD above 0, with at most 12 decimals
   hasZero: false,
 })
 
+/** What a top-up code is worth. */
+export const codeUsd = usd(
+  `an amount in USD above 0, at most ${amountUsdMax}, with at most 12 decimals`,
+  { hasZero: false },
+).describe('What each code is worth, in USD.')
+
+export const codeCount = wholeNumber({ min: 1, max: 1_000 })
+  .default(1)
+  .describe('How many codes, 1 to 1000.')
+
 export const requestReference = z
   .string('must be the id of a request')
   .min(1, 'must be the id of a request')

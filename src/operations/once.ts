@@ -79,8 +79,15 @@ async function readAnswer(queryable: Queryable, tokenId: string, name: string) {
   return { answer: String(row?.['answer']), requestHash: String(row?.['request_hash']) }
 }
 
-/** A secret is a field of the answer itself; a field that an operator has named so is none. */
+/** Secrets are fields of the answer itself; a field that an operator has named so is none. */
+export const secretFields: readonly string[] = ['secret', 'codes']
+
 function withoutSecret(answer: unknown): string {
-  const hasSecret = typeof answer === 'object' && answer !== null && 'secret' in answer
-  return JSON.stringify(hasSecret ? { ...answer, secret: null } : answer)
+  if (typeof answer !== 'object' || answer === null) return JSON.stringify(answer)
+  const fields = Object.entries(answer)
+  return JSON.stringify(
+    Object.fromEntries(
+      fields.map(([name, value]) => [name, secretFields.includes(name) ? null : value]),
+    ),
+  )
 }

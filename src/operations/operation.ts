@@ -13,6 +13,7 @@ import type { SettingInForce } from '../settings/in-force.ts'
 import type { Database } from '../storage/database.ts'
 import type { Answer } from './answer-forms.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
+import type { CodeTries } from './codes/code-tries.ts'
 import type { RunCheck } from './channels/run-check.ts'
 import type { AuditView } from './store/audit-forms.ts'
 import type { OpenCopy } from './store/open-copy.ts'
@@ -36,6 +37,12 @@ export interface OperationContext {
   readonly credentialRule?: CredentialRule
   /** Hides sealed credentials in a catalogue: its reader may not apply one. */
   readonly hidesSealed?: boolean
+  /** Bounds the tries of top-up codes. Absent = nobody outside can try one. */
+  readonly codeTries?: CodeTries
+  /** The address of the client, where there is one. */
+  readonly address?: string | undefined
+  /** The actor may book credits and may not take money back. */
+  readonly takesNothingBack?: boolean
   /** Sends a check to a vendor. Its client is opened when it is used first. */
   readonly runCheck: RunCheck
   /**
@@ -209,6 +216,11 @@ function refusalOfFields(fields: readonly FieldMistake[]): OperationRefusal {
   return { kind: 'refusal', code: 'operations.invalid', message, fields }
 }
 
+/** Refuses with the words of a refusal that another room has made. */
+export function refusedAs(refusal: Refusal): Error {
+  return new RefusedError(refusal)
+}
+
 function refused(
   code: ErrorCode,
   message: string,
@@ -259,6 +271,11 @@ export function changedMeanwhile(message: string, changes: readonly unknown[]): 
 /** Refuses a credential that a vendor does not take; `test` says what came back. */
 export function credentialRefused(message: string, test: object): Error {
   return refused('operations.credential_refused', message, { test })
+}
+
+/** Refuses what the actor's role does not allow for this input. */
+export function roleInsufficient(message: string): Error {
+  return refused('access.role_insufficient', message)
 }
 
 export function conflict(message: string): Error {

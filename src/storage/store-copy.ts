@@ -11,6 +11,8 @@ const copiedTables = [
   'key',
   'key_use',
   'entry',
+  'code_batch',
+  'code',
   'exchange',
   'free_exchange',
   'usage_month',

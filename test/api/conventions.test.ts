@@ -1,7 +1,7 @@
 /** What holds for every endpoint: entity tags, hidden secrets, and bounds of a body. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { adminRoles, type AdminRole } from '../../src/access/key.ts'
+import { operatorRoles, type OperatorRole } from '../../src/access/key.ts'
 import { allEndpoints, allStreams } from '../../src/operations/all-endpoints.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import {
@@ -18,7 +18,7 @@ const rows = [...allEndpoints, ...allStreams]
 const webhook = 'https://hooks.example/alerts'
 
 let gateway: Scenario
-const tokens = new Map<AdminRole, string>()
+const tokens = new Map<OperatorRole, string>()
 
 function row(id: string) {
   const found = rows.find((one) => one.id === id)
@@ -30,7 +30,7 @@ function call(
   id: string,
   input: Record<string, unknown>,
   headers: Readonly<Record<string, string>> = {},
-  role: AdminRole = 'owner',
+  role: OperatorRole = 'owner',
 ): Promise<WireAnswer> {
   const authorization = `Bearer ${tokens.get(role) ?? ''}`
   return callRow(gateway.adminUrl, row(id), input, { authorization, ...headers })
@@ -59,7 +59,7 @@ describe('conventions', () => {
   before(async () => {
     gateway = await scenario()
     await openWorld(gateway)
-    for (const role of adminRoles)
+    for (const role of operatorRoles)
       tokens.set(role, (await createAdminToken(gateway.context, { name: role, role })).secret)
   })
 
@@ -130,7 +130,7 @@ describe('conventions', () => {
     const text = await exportCatalogue(gateway.context)
     const [sealed = ''] = /sealed:\S+/.exec(text) ?? []
     assert.notEqual(sealed, '')
-    for (const role of adminRoles) {
+    for (const role of operatorRoles) {
       const shown = String(valueOf(await call('catalogue.show', {}, {}, role))['text'])
       assert.equal(shown.includes(sealed), role === 'owner', role)
       assert.equal(shown.includes('sealed:'), role === 'owner', role)

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { adminRoles, makeSecret, type AdminRole } from '../../src/access/key.ts'
+import { adminRoles, makeSecret, operatorRoles, type AdminRole } from '../../src/access/key.ts'
 import {
   allEndpoints,
   allFeeds,
@@ -14,6 +14,7 @@ import {
   allStreams,
 } from '../../src/operations/all-endpoints.ts'
 import { openEvents } from '../support/event-reader.ts'
+import { send, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { createAdminToken, recentActions } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
@@ -35,6 +36,9 @@ const changeNothing = new Set([
   'keys.find',
   'search.find',
 ])
+
+/** All that a token with the role credits may call. */
+const forCredits = new Set(['accounts.show', 'accounts.credit'])
 
 let gateway: Scenario
 let world: World
@@ -95,7 +99,7 @@ describe('every endpoint', () => {
     }
   })
 
-  test('every feed refuses who is no operator, and answers every role', async () => {
+  test('every feed refuses who is no operator, and answers every role but credits', async () => {
     for (const feed of allFeeds) {
       const url = `${gateway.adminUrl}/admin/v1${feed.path}`
       for (const [who, headers, status] of strangers) {
@@ -105,10 +109,37 @@ describe('every endpoint', () => {
       }
       for (const [role, { secret }] of tokens) {
         const opened = await openEvents(url, bearer(secret))
-        assert.equal(opened.status, 200, `${feed.id} for ${role}`)
+        assert.equal(opened.status, role === 'credits' ? 403 : 200, `${feed.id} for ${role}`)
+        if (role === 'credits') continue
         assert.equal(opened.headers['content-type'], 'text/event-stream')
         opened.close()
       }
+    }
+  })
+
+  test('a token with the role credits gets no metrics and no session, and takes nothing back', async () => {
+    const headers = bearer(tokens.get('credits')?.secret ?? '')
+    const call = (path: string, body?: object): Promise<WireAnswer> =>
+      send(`${gateway.adminUrl}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+    const origin = { origin: gateway.adminUrl, 'x-turnpike-console': 'user' }
+    const signedIn = await send(`${gateway.adminUrl}/admin/v1/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...origin },
+      body: JSON.stringify({ token: tokens.get('credits')?.secret }),
+    })
+    const credit = { amount_usd: '-1', reference: 'taken-back', confirm: true }
+    for (const answer of [
+      await call('/metrics'),
+      signedIn,
+      await call('/admin/v1/accounts/acme/credits', credit),
+    ]) {
+      assert.equal(answer.status, 403)
+      assert.match(answer.body.toString(), /access\.role_insufficient/)
+      assert.equal(answer.headers['set-cookie'], undefined)
     }
   })
 })
@@ -116,7 +147,10 @@ describe('every endpoint', () => {
 async function assertRole(row: AnyRow, role: AdminRole): Promise<void> {
   const token = tokens.get(role)
   assert.ok(token !== undefined)
-  const mayCall = adminRoles.indexOf(role) >= adminRoles.indexOf(row.role)
+  const mayCall =
+    role === 'credits'
+      ? forCredits.has(row.id)
+      : operatorRoles.indexOf(role) >= operatorRoles.indexOf(row.role)
   const before = await actionsOf(token.id)
   const input = mayCall ? await world.realize(row) : row.example
   const answer = await world.call(row, input, bearer(token.secret))
@@ -146,9 +180,11 @@ async function actionsOf(tokenId: string): Promise<number> {
 test('the roles are those of the table in docs/admin-api.md', async () => {
   const { readFile } = await import('node:fs/promises')
   const page = await readFile(new URL('../../docs/admin-api.md', import.meta.url), 'utf8')
-  const documented = [...page.matchAll(/^\| `(\w+) (\/\S*)`\s*\| (viewer|operator|owner)\b/gm)]
+  const documented = [...page.matchAll(/^\| `(\w+) (\/\S*)`\s*\| ([a-z, ]+?)\s*\|/gm)]
+  const rolesOf = ({ id, role }: AnyRow | (typeof allRows)[number]): string =>
+    forCredits.has(id) ? `${role}, credits` : role
   assert.deepEqual(
-    documented.map(([, method, path, role]) => `${method} ${path} ${role}`).sort(),
-    allRows.map(({ method, path, role }) => `${method} ${path} ${role}`).sort(),
+    documented.map(([, method, path, roles]) => `${method} ${path} ${roles}`).sort(),
+    allRows.map((row) => `${row.method} ${row.path} ${rolesOf(row)}`).sort(),
   )
 })

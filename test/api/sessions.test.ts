@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { adminRoles, type AdminRole } from '../../src/access/key.ts'
+import { operatorRoles, type OperatorRole } from '../../src/access/key.ts'
 import { createSignInCode } from '../../src/operations/sessions/sessions.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { browserWith, cookieOf, openBrowser, signIn } from '../support/browser-session.ts'
@@ -33,7 +33,7 @@ function assertRefused(answer: WireAnswer, status: number, code: string): void {
   assert.equal(answer.headers['set-cookie'], undefined)
 }
 
-async function newToken(role: AdminRole = 'owner', expires?: string) {
+async function newToken(role: OperatorRole = 'owner', expires?: string) {
   const made = await createAdminToken(gateway.context, { name: `a ${role}`, role, expires })
   secrets.push(made.secret)
   return { id: made.key.id, token: made.secret }
@@ -46,7 +46,7 @@ async function newCode(): Promise<string> {
 }
 
 /** A browser that has just signed in. */
-async function open(role: AdminRole = 'owner') {
+async function open(role: OperatorRole = 'owner') {
   const { id, token } = await newToken(role)
   const browser = await openBrowser(url, { token })
   secrets.push(browser.cookie.split('=')[1] ?? '')
@@ -320,7 +320,7 @@ describe('sessions', () => {
     })
 
     test('may do what its role may do', async () => {
-      for (const role of adminRoles) {
+      for (const role of operatorRoles) {
         const browser = await open(role)
         const mayCreate = role !== 'viewer'
         const made = await browser.change('POST', '/accounts', { name: `made by ${role}` })

@@ -9,6 +9,7 @@ import { firingAlerts } from '../../src/operations/alerts/firing.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
 import { modelChanges } from '../../src/operations/catalogue/entry-changes.ts'
+import { createCodes } from '../../src/operations/codes/codes.ts'
 import { addNote } from '../../src/operations/notes/notes.ts'
 import { reconcileChannel } from '../../src/operations/reconcile/reconcile.ts'
 import { runAudit } from '../../src/operations/store/audit-runs.ts'
@@ -57,6 +58,8 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     [exampleNames.audit]: async () => valueOf(await runAudit(context, {})).id,
     [exampleNames.note]: async () =>
       valueOf(await addNote(context, { account, text: `note ${++count}` })).id,
+    [exampleNames.batch]: async () =>
+      valueOf(await createCodes(context, { amount_usd: '5', count: 2 })).batch.id,
     [exampleNames.reconciliation]: async () => {
       const period = { channel: 'all', from: '2026-11-01', to: '2026-11-02' }
       const file = { name: 'bill.csv', text: 'model,cost_usd\nlarge-1,1\n' }

@@ -174,6 +174,17 @@ it('channels, and what has been served', async () => {
   await once('channel accept rec_00000000000000000000000000 --note agreed', 1)
 })
 
+it('top-up codes', async () => {
+  await both('code list')
+  await ways.keep('batchId', 'code create --usd 5 --count 2 --note fair', 'id')
+  await once('code create --usd 5')
+  await once('code create --usd 0', 2)
+  await both('code list', { isMeasured: true })
+  await both('code show {batchId}', { isMeasured: true })
+  await once('code revoke {batchId}')
+  await both('code revoke batch_00000000000000000000000000')
+})
+
 it('notes', async () => {
   await both('note add "asks for an invoice" --account acme', { isMeasured: true })
   await once('note add "no thing is named"', 2)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { AdminRole } from '../../src/access/key.ts'
+import type { OperatorRole } from '../../src/access/key.ts'
 import { newId } from '../../src/base/id.ts'
 import { saveFreeExchanges, type FreeExchangeRow } from '../../src/ledger/free-exchange-store.ts'
 import { choose } from '../support/console/choose.ts'
@@ -15,7 +15,7 @@ import { post } from '../support/http-client.ts'
 import { listRequests, recentActions, showAccount, showRequest } from '../support/operations.ts'
 
 interface Look {
-  readonly role?: AdminRole
+  readonly role?: OperatorRole
   readonly width?: 'narrow' | 'wide'
   readonly theme?: 'light' | 'dark'
   readonly allowed?: readonly RegExp[]
@@ -325,7 +325,7 @@ describe('the pages of requests', () => {
 
   test('offers no refund to a viewer', async () => {
     const line = await find((one) => one.account === 'lumen-labs' && Number(one.cost_usd) > 0)
-    const open = (role: AdminRole, count: number): Promise<void> =>
+    const open = (role: OperatorRole, count: number): Promise<void> =>
       visit(
         `/requests/${line.id}`,
         async (page) => {

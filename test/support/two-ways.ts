@@ -164,8 +164,8 @@ function view({ own }: Side, { code, out, error }: Ran, isMeasured: boolean): Co
       .reduce((rest, [word, place]) => rest.replaceAll(word, place), text)
       .replaceAll(/sealed:[\w.-]+/g, 'SEALED')
       .replaceAll(/whsec_[\w+/=-]+/g, 'WHSEC')
-      .replaceAll(/\b(cr|ro|ad)_[0-9A-Za-z]{49}\b/g, '$1_SECRET')
-      .replaceAll(/\b(cr|ro|ad)_[0-9A-Za-z]{4}…/g, '$1_HEAD')
+      .replaceAll(/\b(cr|ro|ad|tc)_[0-9A-Za-z]{49}\b/g, '$1_SECRET')
+      .replaceAll(/\b(cr|ro|ad|tc)_[0-9A-Za-z]{4}…/g, '$1_HEAD')
       .replaceAll(/\b[a-z]{2,5}_[0-9a-z]{26}\b/g, (id) => {
         if (!ids.has(id)) ids.set(id, `${id.split('_')[0]}_#${ids.size + 1}`)
         return ids.get(id) ?? ''

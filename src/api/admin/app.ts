@@ -5,15 +5,15 @@
  * API alone, the session of a browser in a cookie.
  */
 import { Hono } from 'hono'
-import { adminRoles, type AdminRole } from '../../access/key.ts'
 import { refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
-import type {
-  Endpoint,
-  FeedEndpoint,
-  FileEndpoint,
-  StreamEndpoint,
+import {
+  mayCall,
+  type Endpoint,
+  type FeedEndpoint,
+  type FileEndpoint,
+  type StreamEndpoint,
 } from '../../operations/endpoint.ts'
 import { allEndpoints, allFeeds, allFiles, allStreams } from '../../operations/all-endpoints.ts'
 import type { EventFeed } from '../../operations/events/feed.ts'
@@ -80,6 +80,9 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     return undefined
   })
   app.get('/metrics', async (request) => {
+    const reader = { role: 'viewer' } as const
+    if (!mayCall(request.get('operator').role, reader))
+      return answerRefusal(request, roleTooLow(reader))
     const text = await parts.readMetrics()
     return request.body(text, 200, { 'content-type': parts.metricsType })
   })
@@ -133,7 +136,7 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
     const places = placesOf(row)
     app.on(row.method, path, async (request) => {
       const { tokenId, role, session } = request.get('operator')
-      if (!mayAct(role, row.role)) return answerRefusal(request, roleTooLow(row))
+      if (!mayCall(role, row)) return answerRefusal(request, roleTooLow(row))
       const misplaced = refusalOfMatch(row, request.req.header('if-match'))
       if (misplaced !== undefined) return answerRefusal(request, misplaced)
       const context = {
@@ -141,6 +144,7 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
         actor: tokenId,
         ...(session !== undefined && { session: session.idHash }),
         hidesSealed: role !== 'owner',
+        takesNothingBack: role === 'credits',
       }
       const placed = { row, places }
       if ('operation' in row && row.bodyBytesMax !== undefined)
@@ -225,11 +229,7 @@ function sendAnswer(request: Request, row: Endpoint, answer: CallAnswer): Respon
   return request.body(answer.text, row.status ?? 200)
 }
 
-function mayAct(role: AdminRole, least: AdminRole): boolean {
-  return adminRoles.indexOf(role) >= adminRoles.indexOf(least)
-}
-
-function roleTooLow({ role }: Row): Refusal {
+function roleTooLow({ role }: Pick<Row, 'role'>): Refusal {
   return refuse('access.role_insufficient', `This needs an admin token with the role ${role}.`)
 }
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { allRows } from '../../operations/all-endpoints.ts'
+import { secretFields } from '../../operations/once.ts'
 import { auditHeader, takenAtHeader } from '../../operations/store/backup-headers.ts'
 import type { FeedEndpoint, FileEndpoint, SessionCall } from '../../operations/endpoint.ts'
 import { hasBody, inputOf, placesOf, type Row } from './input.ts'
@@ -60,7 +61,7 @@ function describeRow(row: Row): Json {
   return {
     operationId: row.id,
     summary: row.summary,
-    description: `Least role: ${row.role}.`,
+    description: `Least role: ${row.role}${row.isForCredits === true ? ', or credits' : ''}.`,
     tags: [row.id.split('.')[0]],
     parameters: [
       ...[...path].map((name) => parameter(row, 'path', name, true)),
@@ -207,11 +208,14 @@ function sessionAnswer({ method, session, answer }: SessionCall): Json {
   }
 }
 
-/** A secret is shown once: in the answer to a repeated request it is null. */
+/** Secrets are shown once: in the answer to a repeated request they are null. */
 function once(schema: Json): Json {
   const properties = schema['properties'] as Readonly<Record<string, Json>>
-  const secret = { ...properties['secret'], type: ['string', 'null'] }
-  return { ...schema, properties: { ...properties, secret } }
+  const nullable = Object.entries(properties).map(([name, property]) => [
+    name,
+    secretFields.includes(name) ? { ...property, type: [property['type'], 'null'] } : property,
+  ])
+  return { ...schema, properties: Object.fromEntries(nullable) as Json }
 }
 
 function fieldSchema(row: Row, name: string): Json {

@@ -70,9 +70,10 @@ async function prove(
   if (token === undefined || code !== undefined)
     return refuse('operations.invalid', 'Give either token or code.')
   const operator = await byToken(parts, request.env.incoming, token)
-  return operator.kind === 'refusal'
-    ? operator
-    : ({ kind: 'token', tokenId: operator.tokenId } as const)
+  if (operator.kind === 'refusal') return operator
+  if (operator.role === 'credits')
+    return refuse('access.role_insufficient', 'A token with the role credits has no sessions.')
+  return { kind: 'token', tokenId: operator.tokenId } as const
 }
 
 /** Behind the check of the credential. */

@@ -42,7 +42,14 @@ import {
   tokensPerMinute,
   windowMinutes,
 } from '../input.ts'
-import { conflict, invalid, notFound, operation, type OperationContext } from '../operation.ts'
+import {
+  conflict,
+  invalid,
+  notFound,
+  operation,
+  roleInsufficient,
+  type OperationContext,
+} from '../operation.ts'
 
 const limitFields = {
   credit_line_usd: creditLineUsd.optional(),
@@ -246,6 +253,8 @@ export const creditAccount = operation(
     context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
       const { amount_usd: amountPicos, reference, confirm: isConfirmed } = given
+      if (context.takesNothingBack === true && amountPicos < 0n)
+        throw roleInsufficient('A token with the role credits may not take money back.')
       const result = await book(
         context,
         transaction,

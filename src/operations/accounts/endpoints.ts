@@ -34,6 +34,7 @@ export const accountEndpoints = endpoints('accounts', {
     route: 'GET /accounts/{account}',
     summary: 'Show one account, by id or name.',
     operation: showAccount,
+    isForCredits: true,
     // Charges change the amounts. The answer of a change has only the balance.
     untagged: ['balance_usd', 'held_usd', 'available_usd', 'spend'],
   },
@@ -54,6 +55,7 @@ export const accountEndpoints = endpoints('accounts', {
     route: 'POST /accounts/{account}/credits',
     summary: 'Book a credit; a negative amount takes money back.',
     operation: creditAccount,
+    isForCredits: true,
     repeats: 'money',
     status: 201,
     example: { amount_usd: '12.50', reference: 'invoice-1042' },

@@ -27,7 +27,7 @@ import {
 } from '../../access/session-store.ts'
 import { minuteMs } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import { adminRoles, hashSecret } from '../../access/key.ts'
+import { hashSecret, operatorRoles, sessionRoleOf } from '../../access/key.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import { moment, type Answer } from '../answer-forms.ts'
@@ -36,7 +36,7 @@ import { conflict, noInput, operation, timeText, type OperationContext } from '.
 export const sessionForm = z.strictObject({
   token_id: z.string().meta({ description: 'The admin token whose rights the session has.' }),
   token_name: z.string(),
-  role: z.enum(adminRoles),
+  role: z.enum(operatorRoles),
   created_at: moment,
   expires_at: moment.meta({ description: 'The session ends then, however much it is used.' }),
   idle_minutes: z.int().meta({ description: 'It ends after so long without use by a person.' }),
@@ -110,7 +110,7 @@ async function addSession(transaction: Transaction, token: KeyRow, nowMs: number
     idHash: hashSecret(secret),
     tokenId: token.id,
     tokenName: token.name,
-    role: token.role ?? 'viewer',
+    role: sessionRoleOf(token),
     createdAtMs: nowMs,
     lastUsedAtMs: nowMs,
     expiresAtMs: Math.min(nowMs + sessionLengthMs, token.expiresAtMs ?? Number.MAX_SAFE_INTEGER),

@@ -50,7 +50,7 @@ CREATE UNIQUE INDEX account_by_external_id ON account (external_id);
 CREATE TABLE key (
   id TEXT COLLATE "C" PRIMARY KEY,
   kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('client', 'reader', 'admin')),
-  role TEXT COLLATE "C" CHECK (role IN ('viewer', 'operator', 'owner')), -- of admin tokens
+  role TEXT COLLATE "C" CHECK (role IN ('viewer', 'operator', 'owner', 'credits')), -- of admin tokens
   account_id TEXT COLLATE "C" REFERENCES account (id),
   name TEXT COLLATE "C" NOT NULL DEFAULT '',
   head TEXT COLLATE "C" NOT NULL,
@@ -113,6 +113,31 @@ CREATE TABLE entry (
 -- Credits, adjustments and refunds of one account; its charges are found by reference, whose exchange
 -- ids are ordered by time.
 CREATE INDEX entry_by_operator_of_account ON entry (account_id, sequence) WHERE kind <> 'charge';
+
+-- Top-up codes: money that waits for an account. A batch is made at once; its codes are stored as SHA-256 only.
+CREATE TABLE code_batch (
+  id TEXT COLLATE "C" PRIMARY KEY, -- time-ordered
+  amount_picos BIGINT NOT NULL CHECK (amount_picos > 0), -- of each code
+  code_count INTEGER NOT NULL CHECK (code_count > 0),
+  note TEXT NOT NULL,
+  actor TEXT COLLATE "C" NOT NULL, -- as in operator_action
+  created_at_ms BIGINT NOT NULL,
+  expires_at_ms BIGINT -- NULL = never
+) STRICT;
+
+-- A code is redeemed in the transaction of its credit, whose reference is `code:` with the id.
+CREATE TABLE code (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  batch_id TEXT COLLATE "C" NOT NULL REFERENCES code_batch (id),
+  secret_hash TEXT COLLATE "C" NOT NULL UNIQUE, -- SHA-256 of the whole code, hex
+  head TEXT COLLATE "C" NOT NULL,
+  account_id TEXT COLLATE "C" REFERENCES account (id), -- that has redeemed it
+  redeemed_at_ms BIGINT,
+  revoked_at_ms BIGINT,
+  CHECK ((account_id IS NULL) = (redeemed_at_ms IS NULL)),
+  CHECK (redeemed_at_ms IS NULL OR revoked_at_ms IS NULL)
+) STRICT;
+CREATE INDEX code_by_batch ON code (batch_id, id);
 
 -- One row per admitted exchange, charged or not; by it a statement explains a charge. A charge
 -- belongs to the UTC day on which its exchange ended.

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
-import type { AdminRole } from '../../../src/access/key.ts'
+import type { OperatorRole } from '../../../src/access/key.ts'
 import { openAll } from '../../../src/base/opening.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../scenario.ts'
 import { startBrowser, type PageOptions, type TestBrowser } from './browser.ts'
@@ -21,7 +21,7 @@ export interface OpenConsole {
   readonly tokens: SmallStore['tokens']
   /** Opens `/console` + `path` in a session of this role. */
   withConsole<Result>(
-    visit: Look & { readonly role?: AdminRole; readonly path: string },
+    visit: Look & { readonly role?: OperatorRole; readonly path: string },
     work: (page: Page) => Promise<Result>,
   ): Promise<Result>
   /** Opens `/account`, which knows no token yet. */
