@@ -17,6 +17,7 @@ import { sessionQuery } from './api/session.ts'
 import * as accounts from './pages/accounts/address.ts'
 import * as alerts from './pages/alerts/address.ts'
 import * as audit from './pages/audit/address.ts'
+import * as codes from './pages/codes/address.ts'
 import * as channels from './pages/channels/address.ts'
 import type * as laterPages from './pages/later.ts'
 import * as keys from './pages/keys/address.ts'
@@ -97,6 +98,7 @@ const pages = [
   pageAt('/accounts/$account', accounts.readAccountSearch, later('AccountPage')),
   pageAt('/requests', requests.readListSearch, later('Requests')),
   pageAt('/requests/$request', () => ({}), later('RequestPage')),
+  pageAt('/codes', codes.readSearch, later('Codes')),
   pageAt('/keys', keys.readSearch, later('Keys')),
   pageAt('/channels', channels.readBoardSearch, later('Channels')),
   pageAt('/channels/$channel', channels.readChannelSearch, later('ChannelPage')),

@@ -26,7 +26,7 @@ const staleAfter: Readonly<Record<string, readonly string[]>> = {
   requests: ['overview', 'requests', 'accounts', 'reports'],
   channels: ['overview', 'channels'],
   // Settings: backups and sessions are recorded as actions.
-  actions: ['actions', 'settings', 'notes', 'reconciliations'],
+  actions: ['actions', 'settings', 'codes', 'notes', 'reconciliations'],
   alerts: ['overview', 'alerts'],
   audits: ['overview', 'audits'],
   keys: managed,

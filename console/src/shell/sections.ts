@@ -10,6 +10,7 @@ import {
   Scale,
   Settings,
   Tags,
+  Ticket,
   Users,
 } from 'lucide-react'
 import { t } from '../messages/t.ts'
@@ -18,6 +19,7 @@ export const sections = [
   { to: '/', name: t('shell.sections.overview'), letter: 'o', Icon: Gauge },
   { to: '/accounts', name: t('shell.sections.accounts'), letter: 'a', Icon: Users },
   { to: '/keys', name: t('shell.sections.keys'), letter: 'k', Icon: KeyRound },
+  { to: '/codes', name: t('shell.sections.codes'), letter: 'd', Icon: Ticket },
   { to: '/requests', name: t('shell.sections.requests'), letter: 'r', Icon: ListTree },
   { to: '/channels', name: t('shell.sections.channels'), letter: 'c', Icon: Network },
   { to: '/models', name: t('shell.sections.models'), letter: 'm', Icon: Tags },

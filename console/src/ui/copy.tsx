@@ -75,9 +75,10 @@ async function isWritten(text: string): Promise<boolean> {
 }
 
 interface SecretProps {
+  /** Several have a line each. */
   readonly secret: string
-  /** The secret as variables, for a file. */
-  readonly variables: string
+  /** What the file has that a person may save. */
+  readonly file: { readonly name: string; readonly text: string }
   readonly onDone: () => void
   readonly children?: ReactNode
 }
@@ -86,12 +87,12 @@ interface SecretProps {
  * A secret directly after it was made; the gateway does not keep it. Its dialog closes only by *Done*, once
  * the secret was copied or saved.
  */
-export function SecretOnce({ secret, variables, onDone, children }: SecretProps) {
+export function SecretOnce({ secret, file, onDone, children }: SecretProps) {
   const [isKept, setIsKept] = useState(false)
   const keep = (): void => setIsKept(true)
   useHoldOpen()
   const download = (): void => {
-    saveFile('turnpike.env', `${variables}\n`, 'text/plain')
+    saveFile(file.name, file.text, 'text/plain')
     keep()
   }
   return (
@@ -99,7 +100,7 @@ export function SecretOnce({ secret, variables, onDone, children }: SecretProps)
       <div className="stack" onCopy={keep}>
         <Notice tone="warn">{t('ui.copy.once')}</Notice>
         <div className="row row-between secret">
-          <code className="break">{secret}</code>
+          <code className="break lines">{secret}</code>
           <CopyButton text={secret} />
         </div>
         {children}
@@ -114,6 +115,11 @@ export function SecretOnce({ secret, variables, onDone, children }: SecretProps)
       </div>
     </KeptContext>
   )
+}
+
+/** Secrets as variables, in a file. */
+export function variablesFile(variables: string): SecretProps['file'] {
+  return { name: 'turnpike.env', text: `${variables}\n` }
 }
 
 /** Lines for a terminal or an editor. */

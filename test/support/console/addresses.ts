@@ -6,6 +6,7 @@ export const addresses: Readonly<Record<string, string>> = {
   '/accounts': '/accounts',
   '/accounts/$account': '/accounts/northwind-support',
   '/keys': '/keys',
+  '/codes': '/codes',
   '/requests': '/requests',
   '/requests/$request': '/requests/$request',
   '/channels': '/channels',

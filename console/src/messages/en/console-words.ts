@@ -2,6 +2,7 @@
 import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
+import { codes } from './codes.ts'
 import { channels } from './channels.ts'
 import { entries } from './entries.ts'
 import { keys } from './keys.ts'
@@ -23,6 +24,7 @@ export const words = {
   alerts,
   audit,
   channels,
+  codes,
   entries,
   keys,
   margin,

@@ -96,6 +96,7 @@ export const settings = {
     viewer: 'Viewer: reads everything',
     operator: 'Operator: also accounts, keys, money, limits, channels',
     owner: 'Owner: everything',
+    credits: 'Credits: only books credits, for programs',
   },
   status: 'Status',
   tokenStates: { active: 'active', expired: 'expired', revoked: 'revoked' },

@@ -4,6 +4,7 @@ export const shell = {
     overview: 'Overview',
     accounts: 'Accounts',
     keys: 'Keys',
+    codes: 'Top-up codes',
     requests: 'Requests',
     channels: 'Channels',
     models: 'Models and prices',

@@ -88,6 +88,7 @@ export const settings = {
     viewer: 'viewer：查看一切',
     operator: 'operator：另可管理账户、密钥、资金、限额和渠道',
     owner: 'owner：全部权限',
+    credits: 'credits：只能为账户入账，供程序使用',
   },
   status: '状态',
   tokenStates: { active: '有效', expired: '已过期', revoked: '已吊销' },

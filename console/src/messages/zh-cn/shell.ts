@@ -7,6 +7,7 @@ export const shell = {
     overview: '概览',
     accounts: '账户',
     keys: '密钥',
+    codes: '充值码',
     requests: '请求',
     channels: '渠道',
     models: '模型与价格',

@@ -5,7 +5,7 @@ import { api, bodyOf } from '../../api/client.ts'
 import { modelNamesQuery } from '../../api/names.ts'
 import { t } from '../../messages/t.ts'
 import { Notice } from '../../ui/card.tsx'
-import { SecretOnce, Snippet } from '../../ui/copy.tsx'
+import { SecretOnce, Snippet, variablesFile } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import type { FormField } from '../../ui/draft.ts'
 import { CheckField, SelectField } from '../../ui/field.tsx'
@@ -223,7 +223,7 @@ export function NewToken({ account: { id, name }, isOpen, onClose }: NewCredenti
         made={(secret) => (
           <SecretOnce
             secret={secret}
-            variables={`TURNPIKE_READ_ONLY_TOKEN=${secret}`}
+            file={variablesFile(`TURNPIKE_READ_ONLY_TOKEN=${secret}`)}
             onDone={onClose}
           >
             <p className="soft">
@@ -275,7 +275,9 @@ function KeySecret({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <SecretOnce
       secret={secret}
-      variables={vendors.length === 0 ? `TURNPIKE_KEY=${secret}` : text.replaceAll('export ', '')}
+      file={variablesFile(
+        vendors.length === 0 ? `TURNPIKE_KEY=${secret}` : text.replaceAll('export ', ''),
+      )}
       onDone={onDone}
     >
       {vendors.length > 0 && (

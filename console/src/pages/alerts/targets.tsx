@@ -10,7 +10,7 @@ import { t } from '../../messages/t.ts'
 import { Ask } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
-import { SecretOnce } from '../../ui/copy.tsx'
+import { SecretOnce, variablesFile } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { choiceField, textField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
@@ -148,7 +148,11 @@ function NewTarget({ onClose }: { onClose: () => void }) {
   const [secret, setSecret] = useState<string>()
   if (secret !== undefined)
     return (
-      <SecretOnce secret={secret} variables={`TURNPIKE_WEBHOOK_SECRET=${secret}`} onDone={onClose}>
+      <SecretOnce
+        secret={secret}
+        file={variablesFile(`TURNPIKE_WEBHOOK_SECRET=${secret}`)}
+        onDone={onClose}
+      >
         <p>{t('alerts.secretText')}</p>
       </SecretOnce>
     )

@@ -9,7 +9,7 @@ import { t } from '../../messages/t.ts'
 import { AskButton } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
-import { SecretOnce } from '../../ui/copy.tsx'
+import { SecretOnce, variablesFile } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { choiceField, dayField, textField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
@@ -25,7 +25,7 @@ function readTokens(cursor: { cursor?: string }) {
 type Token = Awaited<ReturnType<typeof readTokens>>['items'][number]
 
 const tones = { active: 'good', expired: 'neutral', revoked: 'neutral' } as const
-const roles = ['viewer', 'operator', 'owner'] as const
+const roles = ['viewer', 'operator', 'owner', 'credits'] as const
 
 const tokenList = defineList<Token>({
   name: 'admin-tokens',
@@ -120,7 +120,13 @@ const fields = {
 function NewToken({ onClose }: { onClose: () => void }) {
   const [secret, setSecret] = useState<string>()
   if (secret !== undefined)
-    return <SecretOnce secret={secret} variables={`TURNPIKE_TOKEN=${secret}`} onDone={onClose} />
+    return (
+      <SecretOnce
+        secret={secret}
+        file={variablesFile(`TURNPIKE_TOKEN=${secret}`)}
+        onDone={onClose}
+      />
+    )
   return (
     <NewForm
       fields={fields}
