@@ -6,6 +6,7 @@ import type { BlockList } from 'node:net'
 import { holdRules, type HoldRule } from '../base/hold-rule.ts'
 import { buildIpRanges } from '../base/ip-address.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
+import { Conditions } from '../storage/conditions.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
 import { column, rowForm, type NewRow, type Read } from '../storage/row-form.ts'
 import { insertRow, updateRow } from '../storage/rows.ts'
@@ -16,6 +17,8 @@ const keyForm = rowForm({
   kind: column.word<KeyKind>(),
   /** Undefined for admin tokens. */
   accountId: column.optional(column.text),
+  /** The member who owns it; undefined = the account itself. */
+  memberId: column.optional(column.text),
   /** Of admin tokens. */
   role: column.optional(column.word<AdminRole>()),
   name: column.text,
@@ -52,8 +55,9 @@ export interface KnownKey {
 
 export async function insertKey(
   transaction: Transaction,
-  key: Omit<KeyRow, 'role' | 'revokedAtMs' | 'lastUsedAtMs'> & {
+  key: Omit<KeyRow, 'memberId' | 'role' | 'revokedAtMs' | 'lastUsedAtMs'> & {
     readonly secretHash: string
+    readonly memberId?: string | undefined
     readonly role?: AdminRole | undefined
   },
 ): Promise<void> {
@@ -97,6 +101,36 @@ export async function changeKey(
   await updateRow(transaction, 'key', id, writeKey(changes))
 }
 
+/** Gives a key another secret; the one before it is worth nothing any more. */
+export async function replaceSecret(
+  transaction: Transaction,
+  id: string,
+  secret: { readonly secretHash: string; readonly head: string },
+): Promise<void> {
+  await updateRow(transaction, 'key', id, { secret_hash: secret.secretHash, head: secret.head })
+}
+
+/** Gives all keys of a member to another one, or to the account itself. */
+export async function handOverKeys(
+  transaction: Transaction,
+  { from, to }: { readonly from: string; readonly to: string | undefined },
+): Promise<void> {
+  await transaction.query('UPDATE key SET member_id = $2 WHERE member_id = $1', [from, to ?? null])
+}
+
+/** Counts the keys of an account that members own and that may be used. */
+export async function countMemberKeys(
+  queryable: Queryable,
+  { accountId, nowMs }: { readonly accountId: string; readonly nowMs: number },
+): Promise<number> {
+  const [row] = await queryable.query(
+    `SELECT COUNT(*) AS keys FROM key WHERE account_id = $1 AND member_id IS NOT NULL
+       AND revoked_at_ms IS NULL AND COALESCE(expires_at_ms > $2, TRUE)`,
+    [accountId, nowMs],
+  )
+  return Number(row?.['keys'] ?? 0)
+}
+
 /** Marks a key as revoked; a key that is already revoked keeps its time. */
 export async function revokeKey(
   transaction: Transaction,
@@ -116,19 +150,23 @@ export async function findKey(queryable: Queryable, id: string): Promise<KeyRow 
 /** Lists the keys of one kind, oldest first; of one account, or (admin tokens) of none. */
 export async function listKeys(
   queryable: Queryable,
-  owner: { readonly kind: KeyKind; readonly accountId: string | undefined },
+  owner: {
+    readonly kind: KeyKind
+    readonly accountId: string | undefined
+    /** Only those of this member. */
+    readonly memberId?: string | undefined
+  },
   page: { readonly afterId: string; readonly countMax: number } = wholeList,
 ): Promise<KeyRow[]> {
+  const conditions = new Conditions()
+  conditions.compare('kind =', owner.kind)
+  conditions.compare('id >', page.afterId)
+  if (owner.accountId === undefined) conditions.add('account_id IS NULL')
+  conditions.compare('account_id =', owner.accountId)
+  conditions.compare('member_id =', owner.memberId)
   const rows = await queryable.query(
-    `${selectKeys} WHERE kind = $1 AND id > $2
-        AND account_id ${owner.accountId === undefined ? 'IS NULL' : '= $4'}
-      ORDER BY id LIMIT $3`,
-    [
-      owner.kind,
-      page.afterId,
-      page.countMax,
-      ...(owner.accountId === undefined ? [] : [owner.accountId]),
-    ],
+    `${selectKeys} WHERE ${conditions.text} ORDER BY id LIMIT ${conditions.place(page.countMax)}`,
+    conditions.values,
   )
   return rows.map(readKey)
 }

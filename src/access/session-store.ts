@@ -8,8 +8,8 @@ import { insertRow } from '../storage/rows.ts'
 
 const sessionForm = rowForm({
   idHash: column.text,
-  /** The admin token whose rights it has. */
-  tokenId: column.text,
+  /** The admin token, or the member, whose rights it has. */
+  ownerId: column.text,
   createdAtMs: column.number,
   /** By a person, up to a minute late. */
   lastUsedAtMs: column.number,
@@ -30,74 +30,90 @@ interface Ages {
   readonly usedSinceMs: number
 }
 
-export async function insertSession(transaction: Transaction, session: SessionRow): Promise<void> {
-  await insertRow(transaction, 'session', sessionForm.write(session))
+/** The sessions of one kind of owner, which have a table of their own. */
+export class SessionStore {
+  readonly #table: string
+  readonly #columns: string
+  readonly #owner: string
+
+  constructor(table: 'session' | 'member_session', owner: 'token_id' | 'member_id') {
+    this.#table = table
+    this.#owner = owner
+    this.#columns = `id_hash, ${owner} AS owner_id, created_at_ms, last_used_at_ms, expires_at_ms`
+  }
+
+  async insert(transaction: Transaction, session: SessionRow): Promise<void> {
+    const { owner_id: ownerId = null, ...row } = sessionForm.write(session)
+    await insertRow(transaction, this.#table, { ...row, [this.#owner]: ownerId })
+  }
+
+  async find(queryable: Queryable, idHash: string): Promise<SessionRow | undefined> {
+    const sql = `SELECT ${this.#columns} FROM ${this.#table} WHERE id_hash = $1`
+    const [row] = await queryable.query(sql, [idHash])
+    return row === undefined ? undefined : sessionForm.read(row)
+  }
+
+  /** Notes a use. An older time changes nothing. */
+  async noteUse(
+    transaction: Transaction,
+    { idHash, atMs }: { readonly idHash: string; readonly atMs: number },
+  ): Promise<void> {
+    await transaction.query(
+      `UPDATE ${this.#table} SET last_used_at_ms = $2 WHERE id_hash = $1 AND last_used_at_ms < $2`,
+      [idHash, atMs],
+    )
+  }
+
+  /** Lists the sessions of an owner that are not over, newest first. */
+  async list(
+    queryable: Queryable,
+    ownerId: string,
+    { nowMs, usedSinceMs }: Ages,
+  ): Promise<readonly SessionRow[]> {
+    const rows = await queryable.query(
+      `SELECT ${this.#columns} FROM ${this.#table}
+        WHERE ${this.#owner} = $1 AND expires_at_ms > $2 AND last_used_at_ms > $3
+        ORDER BY created_at_ms DESC, id_hash`,
+      [ownerId, nowMs, usedSinceMs],
+    )
+    return rows.map(sessionForm.read)
+  }
+
+  async delete(transaction: Transaction, idHash: string): Promise<void> {
+    await transaction.query(`DELETE FROM ${this.#table} WHERE id_hash = $1`, [idHash])
+  }
+
+  async deleteOf(transaction: Transaction, ownerId: string): Promise<void> {
+    await transaction.query(`DELETE FROM ${this.#table} WHERE ${this.#owner} = $1`, [ownerId])
+  }
+
+  /** Deletes sessions of all owners that are over. */
+  async deleteEnded(transaction: Transaction, { nowMs, usedSinceMs }: Ages): Promise<void> {
+    await transaction.query(
+      `DELETE FROM ${this.#table} WHERE expires_at_ms <= $1 OR last_used_at_ms <= $2`,
+      [nowMs, usedSinceMs],
+    )
+  }
+
+  /** Deletes the oldest sessions of an owner beyond `countMax`. */
+  async deleteOldest(
+    transaction: Transaction,
+    { ownerId, countMax }: { readonly ownerId: string; readonly countMax: number },
+  ): Promise<void> {
+    await transaction.query(
+      `DELETE FROM ${this.#table} WHERE ${this.#owner} = $1 AND id_hash NOT IN (
+         SELECT id_hash FROM ${this.#table} WHERE ${this.#owner} = $1
+         ORDER BY created_at_ms DESC, id_hash LIMIT $2)`,
+      [ownerId, countMax],
+    )
+  }
 }
 
-export async function findSessionRow(
-  queryable: Queryable,
-  idHash: string,
-): Promise<SessionRow | undefined> {
-  const [row] = await queryable.query('SELECT * FROM session WHERE id_hash = $1', [idHash])
-  return row === undefined ? undefined : sessionForm.read(row)
-}
+/** Of operators in the console. */
+export const operatorSessions = new SessionStore('session', 'token_id')
 
-/** Notes a use. An older time changes nothing. */
-export async function noteSessionUse(
-  transaction: Transaction,
-  { idHash, atMs }: { readonly idHash: string; readonly atMs: number },
-): Promise<void> {
-  await transaction.query(
-    'UPDATE session SET last_used_at_ms = $2 WHERE id_hash = $1 AND last_used_at_ms < $2',
-    [idHash, atMs],
-  )
-}
-
-/** Lists the sessions of a token that are not over, newest first. */
-export async function listSessionRows(
-  queryable: Queryable,
-  tokenId: string,
-  { nowMs, usedSinceMs }: Ages,
-): Promise<readonly SessionRow[]> {
-  const rows = await queryable.query(
-    `SELECT * FROM session WHERE token_id = $1 AND expires_at_ms > $2 AND last_used_at_ms > $3
-     ORDER BY created_at_ms DESC, id_hash`,
-    [tokenId, nowMs, usedSinceMs],
-  )
-  return rows.map(sessionForm.read)
-}
-
-export async function deleteSession(transaction: Transaction, idHash: string): Promise<void> {
-  await transaction.query('DELETE FROM session WHERE id_hash = $1', [idHash])
-}
-
-export async function deleteSessionsOf(transaction: Transaction, tokenId: string): Promise<void> {
-  await transaction.query('DELETE FROM session WHERE token_id = $1', [tokenId])
-}
-
-/** Deletes sessions of all tokens that are over. */
-export async function deleteEndedSessions(
-  transaction: Transaction,
-  { nowMs, usedSinceMs }: Ages,
-): Promise<void> {
-  await transaction.query(
-    'DELETE FROM session WHERE expires_at_ms <= $1 OR last_used_at_ms <= $2',
-    [nowMs, usedSinceMs],
-  )
-}
-
-/** Deletes the oldest sessions of a token beyond `countMax`. */
-export async function deleteOldestSessions(
-  transaction: Transaction,
-  { tokenId, countMax }: { readonly tokenId: string; readonly countMax: number },
-): Promise<void> {
-  await transaction.query(
-    `DELETE FROM session WHERE token_id = $1 AND id_hash NOT IN (
-       SELECT id_hash FROM session WHERE token_id = $1
-       ORDER BY created_at_ms DESC, id_hash LIMIT $2)`,
-    [tokenId, countMax],
-  )
-}
+/** Of members on the account page. */
+export const memberSessions = new SessionStore('member_session', 'member_id')
 
 /** Adds a code, and deletes those that have expired. */
 export async function insertSignInCode(

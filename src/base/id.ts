@@ -20,6 +20,7 @@ export type IdKind =
   | 'rec'
   | 'batch'
   | 'code'
+  | 'mem'
 
 /** Crockford's alphabet: no letters that look alike, in the order of their values. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

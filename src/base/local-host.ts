@@ -15,6 +15,11 @@ const local = buildIpRanges([
 /** Names that public DNS does not resolve. */
 const localNames = /(^|\.)(localhost|local|internal|lan|home\.arpa|svc|cluster\.local)$/
 
+/** Takes the host name of a URL. */
+export function isLoopbackHost(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i.test(host)
+}
+
 /** Takes a host without brackets. */
 export function isLocalHost(host: string): boolean {
   if (isIP(host) !== 0) return isInRanges(local, host)

@@ -10,6 +10,7 @@ import { consoleCommand } from './commands/console.ts'
 import { gatewayCommands } from './commands/gateway.ts'
 import { keyCommands } from './commands/keys.ts'
 import { codeCommands } from './commands/codes.ts'
+import { memberCommands } from './commands/members.ts'
 import { noteCommands } from './commands/notes.ts'
 import { reportCommand, requestCommands } from './commands/requests.ts'
 import { doctorCommand, storeCommands } from './commands/store.ts'
@@ -27,6 +28,7 @@ const sections: Readonly<Record<string, readonly CommandRow[]>> = {
     ...accountCommands,
     ...keyCommands,
     ...codeCommands,
+    ...memberCommands,
     ...noteCommands,
     reportCommand,
     ...requestCommands,

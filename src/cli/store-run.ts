@@ -12,7 +12,9 @@ import {
   type SettingMistake,
 } from '../settings/read.ts'
 import type { UpstreamPools } from '../http/client/pool.ts'
+import { openMailer } from '../operations/alerts/mailer.ts'
 import { contextOn } from '../operations/context.ts'
+import { mailingOf } from '../operations/members/mailing.ts'
 import type { OperationContext } from '../operations/operation.ts'
 import type { RunCheck } from '../operations/channels/run-check.ts'
 import { listSettings } from '../settings/in-force.ts'
@@ -104,6 +106,7 @@ function commandContext(config: Config, database: Database, runCheck: RunCheck):
     environment: (name) => environment[name],
     runCheck,
     settings: listSettings(config),
+    mailing: mailingOf(config, openMailer(config)),
   })
 }
 

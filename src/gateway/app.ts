@@ -8,6 +8,7 @@ import { openAll } from '../base/opening.ts'
 import type { HealthBook } from '../channels/health/health-book.ts'
 import type { LoadedSnapshot } from '../channels/snapshot.ts'
 import type { Listener } from '../http/server/listener.ts'
+import { openMailer } from '../operations/alerts/mailer.ts'
 import type { Alerting } from '../operations/alerts/alerting.ts'
 import type { Config } from '../settings/list.ts'
 import type { Database } from '../storage/database.ts'
@@ -69,9 +70,10 @@ async function openApp(
   const callers = openCallers(opening, money)
   const catalogue = await openCatalogue(opening, database)
   const relaying = await openRelaying(opening, { money, callers, catalogue })
-  const background = startBackground(opening, { money, callers, catalogue, relaying })
+  const mail = openMailer(config)
+  const background = startBackground(opening, { money, callers, catalogue, relaying, mail })
   const { alerting, bookkeeping, catchUp } = background
-  const operators = openOperators(opening, { money, relaying, bookkeeping })
+  const operators = openOperators(opening, { money, relaying, bookkeeping, mail })
   let isDraining = false
   const listeners = await openListeners(opening, {
     site,

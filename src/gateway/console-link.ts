@@ -2,6 +2,7 @@
  * Where the console of a gateway is, and links that sign in there. The code of a link is behind the `#`: a
  * browser sends that part to no server, so that no log on the way has it.
  */
+import { isLoopbackHost } from '../base/local-host.ts'
 import type { ListenAddress } from '../settings/schemas.ts'
 
 /** The address of a listener for a browser on this machine. */
@@ -14,7 +15,7 @@ export function listenerUrl({ host, port }: ListenAddress): string {
 /** Whether a browser may sign in at this address without TLS. */
 export function allowsSignIn(url: string): boolean {
   const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || /^(?:localhost|127\..+|\[::1\])$/.test(hostname)
+  return protocol === 'https:' || isLoopbackHost(hostname)
 }
 
 export function consoleUrl(base: string): string {

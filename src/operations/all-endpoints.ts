@@ -13,6 +13,7 @@ import type {
 } from './endpoint.ts'
 import { eventFeeds } from './events/endpoints.ts'
 import { keyEndpoints } from './keys/endpoints.ts'
+import { memberEndpoints } from './members/endpoints.ts'
 import { noteEndpoints } from './notes/endpoints.ts'
 import { reconciliationEndpoints } from './reconcile/endpoints.ts'
 import { reportEndpoints } from './reports/endpoints.ts'
@@ -31,6 +32,7 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(reconciliationEndpoints),
   ...Object.values(reportEndpoints),
   ...Object.values(storeEndpoints),
+  ...Object.values(memberEndpoints),
   ...Object.values(noteEndpoints),
   ...Object.values(searchEndpoints),
   ...Object.values(alertEndpoints),

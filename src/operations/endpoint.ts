@@ -197,6 +197,7 @@ export const exampleNames = {
   target: 'ops',
   alert: 'alr_exampleofanalert',
   audit: 'aud_exampleofanaudit',
+  member: 'mem_exampleofamember',
   note: 'note_exampleofanote',
   reconciliation: 'rec_exampleofareconciliation',
   batch: 'batch_exampleofabatch',

@@ -4,6 +4,7 @@
  * an expected "no" leaves an operation as a `Refusal`; only faults of our own leave it as exceptions.
  */
 import { z } from 'zod'
+import type { Member } from '../access/member-store.ts'
 import type { Clock } from '../base/clock.ts'
 import { GatewayError, type ErrorCode, type Refusal } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
@@ -14,6 +15,7 @@ import type { Database } from '../storage/database.ts'
 import type { Answer } from './answer-forms.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { CodeTries } from './codes/code-tries.ts'
+import type { Mailing } from './members/mailing.ts'
 import type { RunCheck } from './channels/run-check.ts'
 import type { AuditView } from './store/audit-forms.ts'
 import type { OpenCopy } from './store/open-copy.ts'
@@ -25,10 +27,14 @@ export const noInput = z.strictObject({})
 export interface OperationContext {
   readonly database: Database
   readonly clock: Clock
-  /** Who acts, for the operators' log: `cli:<login>` or the id of an admin token. */
+  /** Who acts, for the operators' log: `cli:<login>`, or the id of an admin token or a member. */
   readonly actor: string
   /** The hash of the session that acts; absent where the token itself does, and in commands. */
   readonly session?: string
+  /** The member who acts; absent for operators, who may do more. */
+  readonly member?: Pick<Member, 'id' | 'accountId' | 'role'>
+  /** How people get mail. Absent = this program sends none. */
+  readonly mailing?: Mailing
   /** The key that seals vendor credentials. Read only when a credential is sealed or opened. */
   readonly masterKey: () => Secret
   /** Variables of the process, for credentials written as `env:NAME`. */

@@ -16,6 +16,7 @@ import {
   mailServer,
   masterKey,
   origins,
+  pageAddress,
   password,
   path,
   processCount,
@@ -154,6 +155,12 @@ export const settingGroups = {
     ),
   },
   'Account page': {
+    publicUrl: setting(
+      'public_url',
+      pageAddress,
+      undefined,
+      'The address at which account holders reach `listen`, such as `https://gateway.example`: https, or http on a loopback address, without a path. It turns on [members](members.md), who sign in by mail; that needs `smtp` and `smtp_from`, too.',
+    ),
     operatorName: setting(
       'operator_name',
       shortText,

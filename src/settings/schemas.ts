@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { isAdminToken } from '../access/key.ts'
 import { formatDuration, parseDuration } from '../base/clock.ts'
 import { isIpRange } from '../base/ip-address.ts'
+import { isLoopbackHost } from '../base/local-host.ts'
 import { Secret } from '../base/secret.ts'
 
 /** The address of a listener. */
@@ -173,6 +174,18 @@ export const origins = text(
   (given): readonly string[] | undefined => {
     const list = given.split(',').map((one) => one.trim())
     return list.every((one) => one === '*' || isOrigin(one)) ? list : undefined
+  },
+)
+
+/** The address of pages that people open. Plain http is for this machine only. */
+export const pageAddress = text(
+  'an https address without a path such as https://gateway.example, or http on a loopback address',
+  (given) => {
+    const url = URL.parse(given)
+    if (url === null || url.href !== `${url.origin}/`) return undefined
+    const isSafe =
+      url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))
+    return isSafe ? url.origin : undefined
   },
 )
 

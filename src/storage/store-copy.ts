@@ -10,6 +10,7 @@ const copiedTables = [
   'account',
   'key',
   'key_use',
+  'member',
   'entry',
   'code_batch',
   'code',
@@ -53,6 +54,8 @@ const skippedTables = [
   'token_minute',
   'session',
   'sign_in_code',
+  'member_session',
+  'sign_in_link',
 ]
 
 /** Has one partition per month on PostgreSQL. */

@@ -20,7 +20,7 @@ export interface RefusedRequest {
 }
 
 export interface FailedSignIn {
-  /** The kind of credential that the endpoint takes: client, reader, admin. */
+  /** The kind of credential that the endpoint takes: client, reader, admin, member. */
   readonly kind: string
   readonly address?: string | undefined
 }

@@ -15,8 +15,10 @@ import {
 } from '../../src/operations/all-endpoints.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { send, type WireAnswer } from '../support/http-client.ts'
+import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { createAdminToken, recentActions } from '../support/operations.ts'
+import { findFreePort } from '../support/postgres.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { openWorld, type AnyRow, type World } from './world.ts'
 
@@ -41,6 +43,7 @@ const changeNothing = new Set([
 const forCredits = new Set(['accounts.show', 'accounts.credit'])
 
 let gateway: Scenario
+let mailServer: MailServer
 let world: World
 const tokens = new Map<AdminRole, { readonly id: string; readonly secret: string }>()
 let strangers: readonly (readonly [who: string, headers: Record<string, string>, status: number])[]
@@ -49,9 +52,17 @@ const bearer = (secret: string): Record<string, string> => ({ authorization: `Be
 
 describe('every endpoint', () => {
   before(async () => {
+    const mailPort = await findFreePort()
+    mailServer = await startMailServer(mailPort)
     gateway = await scenario({
       // The period of an example is months ago: retention must not remove it meanwhile.
-      settings: { api_credential_variables: 'ALPHA_MAIN_KEY', request_retention: '36500d' },
+      settings: {
+        api_credential_variables: 'ALPHA_MAIN_KEY',
+        request_retention: '36500d',
+        public_url: 'http://127.0.0.1:8080',
+        smtp: `smtp://127.0.0.1:${mailPort}`,
+        smtp_from: 'turnpike@example.com',
+      },
     })
     world = await openWorld(gateway)
     const { context, account } = gateway
@@ -71,7 +82,10 @@ describe('every endpoint', () => {
     ]
   })
 
-  after(() => gateway.close())
+  after(async () => {
+    await gateway.close()
+    await mailServer.close()
+  })
 
   for (const row of rows) {
     test(`${row.id} refuses who is no operator, and answers by role`, async () => {

@@ -23,6 +23,7 @@ import {
   createReaderToken,
   switchChannel,
 } from '../support/operations.ts'
+import { inviteMember } from '../support/members.ts'
 import { messagesRequest } from '../support/requests.ts'
 import type { Scenario } from '../support/scenario.ts'
 
@@ -36,7 +37,7 @@ export interface World {
 }
 
 /** Fields of which no two things may have the same value. */
-const uniqueFields = ['name', 'reference', 'external_id']
+const uniqueFields = ['name', 'reference', 'external_id', 'email']
 
 export async function openWorld(gateway: Scenario): Promise<World> {
   const { context } = gateway
@@ -56,6 +57,10 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     },
     [exampleNames.request]: () => chargedRequest(gateway),
     [exampleNames.audit]: async () => valueOf(await runAudit(context, {})).id,
+    [exampleNames.member]: async () => {
+      const email = `member-${++count}@customer.example`
+      return (await inviteMember(context, { account, email })).id
+    },
     [exampleNames.note]: async () =>
       valueOf(await addNote(context, { account, text: `note ${++count}` })).id,
     [exampleNames.batch]: async () =>
@@ -98,12 +103,16 @@ export async function openWorld(gateway: Scenario): Promise<World> {
         const make = typeof value === 'string' ? makers[value] : undefined
         const isUnique = isNew && uniqueFields.includes(field)
         input[field] =
-          make !== undefined ? await make() : isUnique ? `${String(value)}-${++count}` : value
+          make !== undefined ? await make() : isUnique ? unique(String(value), ++count) : value
       }
       return input
     },
     call: (row, input, headers) => callRow(gateway.adminUrl, row, input, headers),
   }
+}
+
+function unique(value: string, count: number): string {
+  return value.includes('@') ? `${count}-${value}` : `${value}-${count}`
 }
 
 /** So that there is a former one. */

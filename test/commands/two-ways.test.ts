@@ -111,6 +111,7 @@ it('accounts, keys and tokens', async () => {
   await both('key find acme')
   await both('key show {keyId}')
   await both('key show key_00000000000000000000000000')
+  await once('key rotate key_00000000000000000000000000', 1)
   await once('key revoke {keyId}')
   await once('key revoke key_00000000000000000000000000', 1)
   await ways.keep('tokenId', 'token create acme --name accounting', 'id')
@@ -183,6 +184,15 @@ it('top-up codes', async () => {
   await both('code show {batchId}', { isMeasured: true })
   await once('code revoke {batchId}')
   await both('code revoke batch_00000000000000000000000000')
+})
+
+it('members', async () => {
+  // These gateways have no mail server.
+  await once('member invite acme ann@customer.example', 1)
+  await once('member invite acme nobody', 2)
+  await both('member list acme')
+  await once('member edit mem_00000000000000000000000000 --role owner', 1)
+  await once('member remove mem_00000000000000000000000000 --keys keep', 1)
 })
 
 it('notes', async () => {

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
 import type { AdminRole } from '../../access/key.ts'
-import type { LiveSession, Sessions } from '../../access/session.ts'
+import type { LiveSession, Sessions, TokenOwner } from '../../access/session.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Refusal } from '../../base/errors.ts'
 import { fieldsOf } from '../../http/wire/fields.ts'
@@ -15,7 +15,7 @@ import { readCookie } from './session-cookie.ts'
 export interface SignInParts {
   readonly clock: Clock
   readonly authenticate: Authenticate
-  readonly sessions: Pick<Sessions, 'find' | 'refuse'>
+  readonly sessions: Pick<Sessions<TokenOwner>, 'find' | 'refuse'>
   /** Finds the address of a client from its connection and headers. */
   readonly addressOf: (incoming: IncomingMessage) => string | undefined
 }
@@ -25,7 +25,7 @@ export interface Operator {
   readonly tokenId: string
   readonly role: AdminRole
   /** Undefined where the token itself is in the headers. */
-  readonly session: LiveSession | undefined
+  readonly session: LiveSession<TokenOwner> | undefined
 }
 
 /** `isFollowUp`: the request has been admitted before, and goes on. */
@@ -43,8 +43,7 @@ export async function signIn(
   const session = await parts.sessions.find(cookie, { address, isPerson: isInUse })
   if (session.kind === 'refusal') return session
   if (crossSite !== undefined) return crossSite
-  const { tokenId, role } = session
-  return { kind: 'operator', tokenId, role, session }
+  return { kind: 'operator', tokenId: session.ownerId, role: session.owner.role, session }
 }
 
 /** Checks an admin token, wherever it stands. */

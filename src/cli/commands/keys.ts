@@ -82,6 +82,10 @@ Example:
       }))
     },
   }),
+  callRow(keyEndpoints.rotateKey, {
+    words: 'key rotate',
+    show: (made) => showSecret('key', made),
+  }),
   callRow(keyEndpoints.revokeKey, { ...revoke, words: 'key revoke' }),
   callRow(keyEndpoints.createToken, {
     words: 'token create',

@@ -2,18 +2,14 @@
  * Starts the work of a gateway beside requests: it follows changes of the store and of credential files,
  * sends alerts, audits the ledger and removes old exchanges, and records the sums of the day.
  */
-import { readFileSync } from 'node:fs'
 import { utcDay } from '../../base/clock.ts'
-import { GatewayError } from '../../base/errors.ts'
-import { Secret } from '../../base/secret.ts'
 import { watchCredentialFiles } from '../../channels/credential-file.ts'
 import { createOutgoingPost } from '../../http/client/outgoing-post.ts'
 import { Alerting } from '../../operations/alerts/alerting.ts'
-import { createMailer, type SendMail } from '../../operations/alerts/mailer.ts'
+import type { SendMail } from '../../operations/alerts/mailer.ts'
 import { startMoments } from '../../operations/reports/moments.ts'
 import { AuditJournal } from '../../operations/store/audit-journal.ts'
 import { startBookkeeping, type Bookkeeping } from '../../operations/store/bookkeeping.ts'
-import type { Config } from '../../settings/list.ts'
 import { watchRevisions } from '../../storage/changes.ts'
 import type { RevisionArea } from '../../storage/database.ts'
 import { measureBalances } from './measuring.ts'
@@ -28,12 +24,14 @@ export interface Background {
   readonly bookkeeping: Bookkeeping
 }
 
-/** Throws `operations.invalid` where the file of the mail server's password cannot be read. */
-export function startBackground(opening: Opening, below: RelayingParts): Background {
+export function startBackground(
+  opening: Opening,
+  below: RelayingParts & { readonly mail: SendMail | undefined },
+): Background {
   const { effects, onError, opened } = opening
   const { store, operatorStore } = below.money
   const catchUp = followChanges(opening, below)
-  const alerting = startAlerting(opening, store)
+  const alerting = startAlerting(opening, store, below.mail)
   opened.defer(() => alerting.close())
   const journal = new AuditJournal({
     clock: effects.clock,
@@ -91,7 +89,11 @@ function followChanges(
 /** Longer than a healthy receiver needs; a hanging one keeps only its own messages waiting. */
 const postTimeoutMs = 10_000
 
-function startAlerting(opening: Opening, store: Money['store']): Alerting {
+function startAlerting(
+  opening: Opening,
+  store: Money['store'],
+  mail: SendMail | undefined,
+): Alerting {
   const { config, effects, metrics, nodeName, telemetry } = opening
   const { clock, random, masterKey } = effects
   const { region, alertNetworks: allowed } = config
@@ -104,7 +106,7 @@ function startAlerting(opening: Opening, store: Money['store']): Alerting {
       masterKey,
       region,
       post: createOutgoingPost({ clock, timeoutMs: postTimeoutMs, allowed }),
-      mail: openMailer(config),
+      mail,
     },
     nodeName,
     isStoreAvailable: () => store.isAvailable(),
@@ -124,25 +126,6 @@ function startAlerting(opening: Opening, store: Money['store']): Alerting {
       }),
     onError: (error) => telemetry.fault(error, 'alerts'),
   })
-}
-
-function openMailer(config: Config): SendMail | undefined {
-  const { smtp: url, smtpFrom: from, smtpPasswordFile: file } = config
-  if (url === undefined || from === undefined) return undefined
-  const password = config.smtpPassword ?? (file === undefined ? undefined : readPassword(file))
-  return createMailer({ url, from, password })
-}
-
-function readPassword(file: string): Secret {
-  try {
-    return new Secret(readFileSync(file, 'utf8').trim())
-  } catch (error) {
-    throw new GatewayError(
-      'operations.invalid',
-      `The file ${file} of smtp_password_file cannot be read. Correct the path or its permissions.`,
-      { cause: error },
-    )
-  }
 }
 
 const differencesLogged = 20

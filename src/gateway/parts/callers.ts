@@ -6,7 +6,9 @@ import { FailedSignIns } from '../../access/failed-sign-ins.ts'
 import { createKeyDirectory, type KeyDirectory } from '../../access/key-directory.ts'
 import { createKeyUses } from '../../access/key-uses.ts'
 import { createRunningLimits, type RunningLimits } from '../../access/limits.ts'
-import { Sessions } from '../../access/session.ts'
+import type { Member } from '../../access/member-store.ts'
+import { findMemberOwner, findTokenOwner, Sessions, type TokenOwner } from '../../access/session.ts'
+import { memberSessions, operatorSessions } from '../../access/session-store.ts'
 import { buildIpRanges } from '../../base/ip-address.ts'
 import { ClientAddresses } from '../../http/server/client-address.ts'
 import type { FailedSignIn } from '../../telemetry/refusal-lines.ts'
@@ -17,7 +19,8 @@ export interface Callers {
   /** Remembers keys of the store; cleared when keys or accounts change. */
   readonly keys: KeyDirectory
   readonly authenticate: Authenticate
-  readonly sessions: Sessions
+  readonly sessions: Sessions<TokenOwner>
+  readonly memberSessions: Sessions<Member>
   readonly running: RunningLimits
   readonly addresses: ClientAddresses
 }
@@ -35,10 +38,23 @@ export function openCallers(opening: Opening, { store, operatorStore }: Money): 
     onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
   })
   const watch = { uses, onFailed: (failed: FailedSignIn) => telemetry.failedSignIn(failed) }
+  const common = { clock, database: operatorStore, failures, onError }
   return {
     keys,
     authenticate: createAuthenticate(keys, failures, watch),
-    sessions: new Sessions({ clock, database: operatorStore, failures, onError, ...watch }),
+    sessions: new Sessions({
+      ...common,
+      store: operatorSessions,
+      findOwner: findTokenOwner,
+      onUsed: (tokenId, nowMs) => uses.note(tokenId, nowMs),
+      onFailed: (address) => telemetry.failedSignIn({ kind: 'admin', address }),
+    }),
+    memberSessions: new Sessions({
+      ...common,
+      store: memberSessions,
+      findOwner: findMemberOwner,
+      onFailed: (address) => telemetry.failedSignIn({ kind: 'member', address }),
+    }),
     running: createRunningLimits({
       perKeyMax: limits.runningPerKeyMax,
       perAccountMax: limits.runningPerAccountMax,

@@ -10,6 +10,8 @@ import {
   type HolderReader,
   type HolderReaderParts,
 } from '../../operations/holder/reader.ts'
+import type { SendMail } from '../../operations/alerts/mailer.ts'
+import { mailingOf } from '../../operations/members/mailing.ts'
 import type { OperationContext } from '../../operations/operation.ts'
 import { createCopies } from '../../operations/store/backup-download.ts'
 import type { Bookkeeping } from '../../operations/store/bookkeeping.ts'
@@ -32,13 +34,14 @@ interface Below {
   readonly money: Money
   readonly relaying: Relaying
   readonly bookkeeping: Bookkeeping
+  readonly mail: SendMail | undefined
 }
 
 const checkTimeoutMs = 30_000
 
 export function openOperators(
   opening: Opening,
-  { money, relaying, bookkeeping }: Below,
+  { money, relaying, bookkeeping, mail }: Below,
 ): Operators {
   const { config, effects, onError } = opening
   const { clock, environment, masterKey } = effects
@@ -58,6 +61,7 @@ export function openOperators(
     masterKey,
     environment,
     settings: listSettings(config),
+    mailing: mailingOf(config, mail),
     readHeld,
     auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) => checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock }),

@@ -2,9 +2,12 @@
  * Sends e-mail over SMTP with nodemailer (ADR 8). The server is the operator's, from the settings, so its
  * address is not checked. TLS is required unless the server is on this machine or in a private network.
  */
+import { readFileSync } from 'node:fs'
 import { formatDuration } from '../../base/clock.ts'
-import type { Secret } from '../../base/secret.ts'
+import { GatewayError } from '../../base/errors.ts'
 import { isLocalHost } from '../../base/local-host.ts'
+import { Secret } from '../../base/secret.ts'
+import type { Config } from '../../settings/list.ts'
 
 export interface MailServer {
   /** `smtp://user@host:587`, or `smtps://…` for TLS from the first byte. */
@@ -28,9 +31,32 @@ type MailResult =
 
 export type SendMail = (mail: Mail) => Promise<MailResult>
 
+/**
+ * Undefined where the settings name no mail server. Throws `operations.invalid` where the file of its
+ * password cannot be read.
+ */
+export function openMailer(config: Config): SendMail | undefined {
+  const { smtp: url, smtpFrom: from, smtpPasswordFile: file } = config
+  if (url === undefined || from === undefined) return undefined
+  const password = config.smtpPassword ?? (file === undefined ? undefined : readPassword(file))
+  return createMailer({ url, from, password })
+}
+
+function readPassword(file: string): Secret {
+  try {
+    return new Secret(readFileSync(file, 'utf8').trim())
+  } catch (error) {
+    throw new GatewayError(
+      'operations.invalid',
+      `The file ${file} of smtp_password_file cannot be read. Correct the path or its permissions.`,
+      { cause: error },
+    )
+  }
+}
+
 const stepTimeoutMs = 10_000
 
-/** Each mail has its own connection; alerts are few, so nodemailer is loaded for the first one. */
+/** Each mail has its own connection; mails are few, so nodemailer is loaded for the first one. */
 export function createMailer(server: MailServer): SendMail {
   const url = new URL(server.url)
   const host = url.hostname.replace(/^\[|\]$/g, '')

@@ -8,6 +8,7 @@ import {
   listAccountKeys,
   listAdminTokens,
   revokeKey,
+  rotateKey,
   showClientKey,
 } from './keys.ts'
 import { endpoints, exampleNames } from '../endpoint.ts'
@@ -61,6 +62,14 @@ export const keyEndpoints = endpoints('keys', {
     operation: editKey,
     read: 'showKey',
     example: { id: exampleNames.key, monthly_usd: '50', rpm: 60, expires: null },
+  },
+  rotateKey: {
+    id: 'keys.rotate',
+    route: 'POST /keys/{id}/rotate',
+    summary: 'Give a key a new secret; the old one is refused from now on. It is shown once.',
+    operation: rotateKey,
+    repeats: 'secret',
+    example: { id: exampleNames.key },
   },
   revokeKey: {
     id: 'keys.revoke',

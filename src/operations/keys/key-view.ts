@@ -15,6 +15,10 @@ export const keyForm = z.strictObject({
   id: z.string(),
   kind: z.enum(keyKinds),
   account_id: z.string().nullable().meta({ description: 'Null for admin tokens.' }),
+  member_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'The member who owns it; null = the account itself.' }),
   role: z
     .enum(adminRoles)
     .nullable()
@@ -68,6 +72,7 @@ export function describeKey(key: KeyRow, nowMs: number) {
     id: key.id,
     kind: key.kind,
     account_id: key.accountId ?? null,
+    member_id: key.memberId ?? null,
     role: key.role ?? null,
     head: key.head,
     state: stateOf(key, nowMs),

@@ -3,29 +3,22 @@
  * creates it; the store keeps its hash and its head.
  */
 import { z } from 'zod'
-import {
-  adminRoles,
-  hashSecret,
-  headOf,
-  keyKinds,
-  makeSecret,
-  type KeyKind,
-} from '../../access/key.ts'
+import { adminRoles, hashSecret, headOf, keyKinds, makeSecret } from '../../access/key.ts'
 import {
   changeKey,
-  findKey,
   insertKey,
   listKeys,
+  replaceSecret,
   revokeKey as storeRevocation,
   type KeyRow,
 } from '../../access/key-store.ts'
 import { newId } from '../../base/id.ts'
 import { noKeyLimits, type KeyLimits } from '../../base/key-limits.ts'
-import { isInUse, readCatalogue } from '../../channels/channel-store.ts'
 import { noKeyUsage, readKeyUsage } from '../../ledger/key-usage.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { recordAction } from '../actions.ts'
+import { ownKeysOnly, requireKeyRoom, requireNarrower } from '../members/acting-member.ts'
 import {
   accountReference,
   ipRanges,
@@ -46,15 +39,9 @@ import {
   type KeyView,
   type NewKey,
 } from './key-view.ts'
+import { getKey, getUsableKey, requireModels } from './known-key.ts'
 import { pageFields, pageOf, type Page } from '../paging.ts'
-import {
-  conflict,
-  invalid,
-  invalidField,
-  notFound,
-  operation,
-  type OperationContext,
-} from '../operation.ts'
+import { conflict, invalid, invalidField, operation, type OperationContext } from '../operation.ts'
 
 const keyId = z
   .string('must be the id of a key')
@@ -111,15 +98,19 @@ export const createClientKey = operation(
         throw conflict(
           `The account ${account.name} is closed and gets no keys. Reopen it first, with: turnpike account reopen NAME`,
         )
+      const limits = readLimits(given, noKeyLimits)
+      requireNarrower(context, account, limits)
+      await requireKeyRoom(context, transaction)
       if (given.models !== undefined) await requireModels(transaction, given.models)
       return addKey(context, transaction, {
         kind: 'client',
         accountId: account.id,
+        memberId: context.member?.id,
         role: undefined,
         name: given.name,
         allowedModels: given.models,
         ipRanges: given.ip,
-        limits: readLimits(given, noKeyLimits),
+        limits,
         expiresAtMs,
       })
     })
@@ -128,9 +119,9 @@ export const createClientKey = operation(
 
 export const showClientKey = operation(
   { input: z.strictObject({ id: keyId }), answer: keyForm },
-  async ({ database, clock }, { id }) => {
-    const key = await findKey(database, id)
-    if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
+  async (context, { id }) => {
+    const { database, clock } = context
+    const key = await getKey(context, database, { id, kind: 'client' })
     return viewOne(database, key, clock.now())
   },
 )
@@ -153,16 +144,16 @@ export const editKey = operation(
       throw invalid('Give at least one thing to change.')
     const expiresAtMs = readExpiry(context, given.expires)
     return context.database.transact(async (transaction) => {
-      const key = await findKey(transaction, id)
-      if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
-      if (key.revokedAtMs !== undefined)
-        throw conflict(`The key ${id} is revoked. Create a new one.`)
+      const key = await getUsableKey(context, transaction, id)
+      const limits = readLimits(given, key.limits)
+      if (context.member !== undefined)
+        requireNarrower(context, await getAccount(transaction, context.member.accountId), limits)
       if (given.models) await requireModels(transaction, given.models)
       const changes = {
         name: given.name ?? key.name,
         allowedModels: changed(given.models, key.allowedModels),
         ipRanges: changed(given.ip, key.ipRanges),
-        limits: readLimits(given, key.limits),
+        limits,
         expiresAtMs: changed(expiresAtMs, key.expiresAtMs),
       }
       await changeKey(transaction, id, changes)
@@ -175,6 +166,24 @@ export const editKey = operation(
       return viewOne(transaction, edited, context.clock.now())
     })
   },
+)
+
+/** Gives a key a new secret. The key keeps its id, its limits and what it has used. */
+export const rotateKey = operation(
+  { input: z.strictObject({ id: keyId }), answer: newKeyForm },
+  (context, { id }) =>
+    context.database.transact(async (transaction) => {
+      const key = await getUsableKey(context, transaction, id)
+      const secret = makeSecret('client')
+      const head = headOf(secret)
+      await replaceSecret(transaction, id, { secretHash: hashSecret(secret), head })
+      await recordAction(transaction, context, {
+        action: 'key.rotate',
+        subject: id,
+        detail: { before: { head: key.head }, after: { head } },
+      })
+      return { key: await viewOne(transaction, { ...key, head }, context.clock.now()), secret }
+    }),
 )
 
 /** Absent keeps a value, null removes it. */
@@ -240,9 +249,11 @@ export const listAccountKeys = operation(
     }),
     answer: keyPage,
   },
-  async ({ database, clock }, { account: reference, kind, ...page }) => {
-    const account = await getAccount(database, reference)
-    return readPage(database, { kind, accountId: account.id }, { ...page, nowMs: clock.now() })
+  async (context, { account: reference, kind, ...page }) => {
+    const { database, clock } = context
+    const { id: accountId } = await getAccount(database, reference)
+    const owner = { kind, accountId, memberId: ownKeysOnly(context) }
+    return readPage(database, owner, { ...page, nowMs: clock.now() })
   },
 )
 
@@ -273,9 +284,8 @@ export const revokeKey = operation(
   },
   (context, { kind, id }) =>
     context.database.transact(async (transaction) => {
-      const key = await findKey(transaction, id)
-      if (key === undefined || key.kind !== kind)
-        throw noSuchKey(id, kind, key?.kind, (word) => ` Use: turnpike ${word} revoke ${id}`)
+      const advise = (word: string): string => ` Use: turnpike ${word} revoke ${id}`
+      const key = await getKey(context, transaction, { id, kind }, advise)
       const revokedAtMs = key.revokedAtMs ?? (await revokeStoredKey(context, transaction, key))
       return viewOne(transaction, { ...key, revokedAtMs }, context.clock.now())
     }),
@@ -307,6 +317,7 @@ type KeyDraft = Omit<KeyRow, 'id' | 'head' | 'createdAtMs' | 'revokedAtMs' | 'la
 /** A key without restrictions. */
 const plainKey = {
   accountId: undefined,
+  memberId: undefined,
   role: undefined,
   allowedModels: undefined,
   ipRanges: undefined,
@@ -334,41 +345,4 @@ export async function addKey(
     detail: describeKey(row, createdAtMs),
   })
   return { key: viewKey(row, noKeyUsage, createdAtMs), secret }
-}
-
-async function requireModels(queryable: Queryable, ids: readonly string[]): Promise<void> {
-  const { models } = await readCatalogue(queryable)
-  const known = models.filter(isInUse).map((model) => model.id)
-  const unknown = ids.filter((id) => !known.includes(id))
-  if (unknown.length === 0) return
-  const list =
-    known.length === 0 ? 'the catalogue has no models yet' : `choose from ${known.join(', ')}`
-  throw invalidField('models', `unknown: ${unknown.join(', ')}; ${list}`)
-}
-
-const kindWords: Readonly<Record<KeyKind, string>> = {
-  client: 'key',
-  reader: 'token',
-  admin: 'admin-token',
-}
-
-const articles: Readonly<Record<KeyKind, string>> = { client: 'a', reader: 'a', admin: 'an' }
-
-/** Matches a mistyped secret too: it is too close to a real one to be shown. */
-const secretLike = /^(?:cr|ro|ad)_/
-
-function noSuchKey(
-  id: string,
-  kind: KeyKind,
-  actual: KeyKind | undefined,
-  adviseFor: (word: string) => string = () => '',
-): Error {
-  const word = kindWords[kind]
-  if (secretLike.test(id))
-    return notFound(`${headOf(id)} is a secret, not an id. turnpike ${word} list shows its id.`)
-  if (actual === undefined) return notFound(`There is no ${word} with the id ${id}.`)
-  const other = kindWords[actual]
-  return notFound(
-    `${id} is ${articles[actual]} ${other}, not ${articles[kind]} ${word}.${adviseFor(other)}`,
-  )
 }

@@ -4,27 +4,19 @@
  * its hash.
  */
 import { z } from 'zod'
-import { findKey, listKeys, type KeyRow } from '../../access/key-store.ts'
+import { findKey, listKeys } from '../../access/key-store.ts'
 import {
+  addSession,
+  agesAt,
   hashSessionSecret,
   isUsableToken,
   makeSessionSecret,
   sessionIdleMs,
-  sessionLengthMs,
-  sessionsPerTokenMax,
   signInCodeLifeMs,
   type LiveSession,
+  type TokenOwner,
 } from '../../access/session.ts'
-import {
-  deleteEndedSessions,
-  deleteOldestSessions,
-  deleteSession,
-  deleteSessionsOf,
-  insertSession,
-  insertSignInCode,
-  listSessionRows,
-  takeSignInCode,
-} from '../../access/session-store.ts'
+import { insertSignInCode, operatorSessions, takeSignInCode } from '../../access/session-store.ts'
 import { minuteMs } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { hashSecret, operatorRoles, sessionRoleOf } from '../../access/key.ts'
@@ -44,11 +36,11 @@ export const sessionForm = z.strictObject({
 
 type SessionView = Answer<typeof sessionForm>
 
-export function viewSession(session: Omit<LiveSession, 'kind' | 'idHash'>): SessionView {
+export function viewSession(session: Omit<LiveSession<TokenOwner>, 'kind'>): SessionView {
   return {
-    token_id: session.tokenId,
-    token_name: session.tokenName,
-    role: session.role,
+    token_id: session.ownerId,
+    token_name: session.owner.tokenName,
+    role: session.owner.role,
     created_at: timeText(session.createdAtMs),
     expires_at: timeText(session.expiresAtMs),
     idle_minutes: sessionIdleMs / minuteMs,
@@ -86,12 +78,18 @@ export function beginSession(
     const token = tokenId === undefined ? undefined : await findKey(transaction, tokenId)
     if (!isUsableToken(token, nowMs)) return codeInvalid
     const replacedHash = replaced === undefined ? undefined : hashSessionSecret(replaced)
-    if (replacedHash !== undefined) await deleteSession(transaction, replacedHash)
-    const { secret, session } = await addSession(transaction, token, nowMs)
+    if (replacedHash !== undefined) await operatorSessions.delete(transaction, replacedHash)
+    const { id: ownerId, expiresAtMs: endsByMs } = token
+    const { secret, session } = await addSession(transaction, operatorSessions, {
+      ownerId,
+      nowMs,
+      endsByMs,
+    })
+    const owner = { tokenName: token.name, role: sessionRoleOf(token) }
     const detail = { by: proof.kind }
     const actor = { ...context, actor: token.id }
     await recordAction(transaction, actor, { action: 'session.create', subject: token.id, detail })
-    return { kind: 'session', view: viewSession(session), secret }
+    return { kind: 'session', view: viewSession({ ...session, owner }), secret }
   })
 }
 
@@ -102,23 +100,6 @@ async function useCode(
 ): Promise<string | undefined> {
   const codeHash = hashSessionSecret(code)
   return codeHash === undefined ? undefined : takeSignInCode(transaction, { codeHash, nowMs })
-}
-
-async function addSession(transaction: Transaction, token: KeyRow, nowMs: number) {
-  const secret = makeSessionSecret()
-  const session = {
-    idHash: hashSecret(secret),
-    tokenId: token.id,
-    tokenName: token.name,
-    role: sessionRoleOf(token),
-    createdAtMs: nowMs,
-    lastUsedAtMs: nowMs,
-    expiresAtMs: Math.min(nowMs + sessionLengthMs, token.expiresAtMs ?? Number.MAX_SAFE_INTEGER),
-  } as const
-  await deleteEndedSessions(transaction, { nowMs, usedSinceMs: nowMs - sessionIdleMs })
-  await insertSession(transaction, session)
-  await deleteOldestSessions(transaction, { tokenId: token.id, countMax: sessionsPerTokenMax })
-  return { secret, session }
 }
 
 const sessionsForm = z.strictObject({
@@ -136,9 +117,7 @@ const sessionsForm = z.strictObject({
 /** Lists the sessions of the token that asks, newest first. There are few. */
 export const listSessions = operation({ input: noInput, answer: sessionsForm }, async (context) => {
   const { database, clock, actor, session } = context
-  const nowMs = clock.now()
-  const ages = { nowMs, usedSinceMs: nowMs - sessionIdleMs }
-  const rows = await listSessionRows(database, actor, ages)
+  const rows = await operatorSessions.list(database, actor, agesAt(clock.now()))
   const items = rows.map((row) => ({
     created_at: timeText(row.createdAtMs),
     last_used_at: timeText(row.lastUsedAtMs),
@@ -151,7 +130,7 @@ export const listSessions = operation({ input: noInput, answer: sessionsForm }, 
 /** Ends the session that asks. */
 export async function endSession(context: OperationContext, idHash: string): Promise<void> {
   await context.database.transact(async (transaction) => {
-    await deleteSession(transaction, idHash)
+    await operatorSessions.delete(transaction, idHash)
     await recordAction(transaction, context, { action: 'session.end', subject: context.actor })
   })
 }
@@ -163,10 +142,9 @@ export const endedForm = z.strictObject({
 /** Ends all sessions of the token that asks. */
 export const endSessions = operation({ input: noInput, answer: endedForm }, (context) =>
   context.database.transact(async (transaction) => {
-    const nowMs = context.clock.now()
-    const ages = { nowMs, usedSinceMs: nowMs - sessionIdleMs }
-    const ended = (await listSessionRows(transaction, context.actor, ages)).length
-    await deleteSessionsOf(transaction, context.actor)
+    const ages = agesAt(context.clock.now())
+    const ended = (await operatorSessions.list(transaction, context.actor, ages)).length
+    await operatorSessions.deleteOf(transaction, context.actor)
     await recordAction(transaction, context, {
       action: 'session.end-all',
       subject: context.actor,

@@ -52,6 +52,7 @@ CREATE TABLE key (
   kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('client', 'reader', 'admin')),
   role TEXT COLLATE "C" CHECK (role IN ('viewer', 'operator', 'owner', 'credits')), -- of admin tokens
   account_id TEXT COLLATE "C" REFERENCES account (id),
+  member_id TEXT COLLATE "C", -- the member who owns it; NULL = the account itself
   name TEXT COLLATE "C" NOT NULL DEFAULT '',
   head TEXT COLLATE "C" NOT NULL,
   secret_hash TEXT COLLATE "C" NOT NULL UNIQUE, -- SHA-256 of the whole secret, hex
@@ -94,6 +95,45 @@ CREATE TABLE sign_in_code (
   token_id TEXT COLLATE "C" NOT NULL,
   expires_at_ms BIGINT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- === Members ===
+
+-- People who sign in for an account. A removed one keeps its row, so that the log of actions can name it.
+CREATE TABLE member (
+  id TEXT COLLATE "C" PRIMARY KEY, -- time-ordered
+  account_id TEXT COLLATE "C" NOT NULL REFERENCES account (id),
+  email TEXT COLLATE "C" NOT NULL, -- in lower case
+  role TEXT COLLATE "C" NOT NULL CHECK (role IN ('owner', 'member')),
+  created_at_ms BIGINT NOT NULL,
+  invited_at_ms BIGINT NOT NULL, -- when the last invitation was mailed
+  signed_in_at_ms BIGINT, -- the last time; NULL = not yet
+  removed_at_ms BIGINT
+) STRICT;
+CREATE UNIQUE INDEX member_of_account ON member (account_id, email) WHERE removed_at_ms IS NULL;
+CREATE INDEX member_by_email ON member (email);
+CREATE INDEX member_by_account ON member (account_id, id);
+
+-- As table session, of members.
+CREATE TABLE member_session (
+  id_hash TEXT COLLATE "C" PRIMARY KEY,
+  member_id TEXT COLLATE "C" NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  last_used_at_ms BIGINT NOT NULL, -- by a person, up to a minute late
+  expires_at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX member_session_by_member ON member_session (member_id, created_at_ms);
+
+-- Links that sign a member in. One that has ended stays until it expires: the mails of an address are counted.
+CREATE TABLE sign_in_link (
+  code_hash TEXT COLLATE "C" PRIMARY KEY,
+  browser_hash TEXT COLLATE "C" NOT NULL, -- of the value that the asking browser keeps
+  email TEXT COLLATE "C" NOT NULL,
+  domain TEXT COLLATE "C" NOT NULL, -- of the address
+  expires_at_ms BIGINT NOT NULL,
+  ended_at_ms BIGINT -- used, or replaced by a newer one
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sign_in_link_by_email ON sign_in_link (email);
+CREATE INDEX sign_in_link_by_domain ON sign_in_link (domain);
 
 -- === Ledger ===
 
