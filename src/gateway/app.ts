@@ -22,6 +22,7 @@ import { openListeners } from './parts/listeners.ts'
 import { openMoney } from './parts/money.ts'
 import { beginOpening } from './parts/opening.ts'
 import { openOperators } from './parts/operators.ts'
+import { openPayments } from './parts/payments.ts'
 import { openRelaying } from './parts/relaying.ts'
 
 export interface App {
@@ -82,6 +83,7 @@ async function openApp(
     catalogue,
     relaying,
     operators,
+    stripe: await openPayments(opening),
     catchUp,
     isDraining: () => isDraining,
   })

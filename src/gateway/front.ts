@@ -4,6 +4,7 @@
  */
 import { serveHealth, type HealthApiParts } from '../api/health.ts'
 import { namedReply, refusalReply } from '../api/refusal-reply.ts'
+import { serveStripeWebhook, stripeWebhookPath, type StripeWebhook } from '../api/stripe-webhook.ts'
 import { serveUsage, type UsageApiParts } from '../api/usage.ts'
 import { findHolderRequest, serveHolder, type HolderApiParts } from '../api/usage/holder-api.ts'
 import { isAccountPath, serveAccountPage } from '../api/web/account-page.ts'
@@ -33,6 +34,8 @@ export interface FrontParts extends HealthApiParts, UsageApiParts, HolderApiPart
   readonly operator: Operator
   /** Pages of these origins may call the gateway; undefined = none. */
   readonly corsOrigins: readonly string[] | undefined
+  /** Undefined = no payments by Stripe. */
+  readonly stripeWebhook: StripeWebhook | undefined
   readonly relay: RelayServices
 }
 
@@ -70,6 +73,8 @@ export function serveFront(
   const isPage = isAccountPath(path)
   const isOwn = path === '/v1/usage' || asked !== undefined || isPage
   if (isOwn && request.place.isForHealthOnly) return refuseWith(crowded)
+  if (path === stripeWebhookPath && parts.stripeWebhook !== undefined)
+    return serveStripeWebhook(request, response, parts.stripeWebhook)
   if (path === '/v1/usage') return serveUsage(request, response, query, parts)
   if (asked !== undefined) return serveHolder(request, response, { ...asked, query }, parts)
   if (isPage) return serveAccountPage(request, response, path, parts)

@@ -22,8 +22,10 @@ import {
   processCount,
   ratio,
   region,
+  serviceSecret,
   setting,
   shortText,
+  standIn,
   storeText,
   text,
 } from './schemas.ts'
@@ -188,6 +190,39 @@ export const settingGroups = {
       'The share of requests that is traced, from `0` to `1`, where the client has not decided it.',
     ),
   },
+  Payments: {
+    stripeSecretKey: setting(
+      'stripe_secret_key',
+      serviceSecret,
+      undefined,
+      'The secret key of your Stripe account, best a restricted one that may write Checkout sessions only. It turns on [payments](payments.md).',
+    ),
+    stripeSecretKeyFile: setting(
+      'stripe_secret_key_file',
+      path,
+      undefined,
+      'A file with that key, in place of `stripe_secret_key`.',
+    ),
+    stripeWebhookSecret: setting(
+      'stripe_webhook_secret',
+      serviceSecret,
+      undefined,
+      'The signing secret of the webhook at Stripe (`whsec_…`). Payments need both secrets.',
+    ),
+    stripeWebhookSecretFile: setting(
+      'stripe_webhook_secret_file',
+      path,
+      undefined,
+      'A file with that secret, in place of `stripe_webhook_secret`.',
+    ),
+    stripeUrl: setting(
+      'stripe_url',
+      standIn,
+      undefined,
+      'A stand-in for Stripe on this machine, for tests: `http://127.0.0.1:12111`.',
+      'Stripe',
+    ),
+  },
   Alerts: {
     smtp: setting(
       'smtp',
@@ -244,6 +279,7 @@ export const settings = {
   ...settingGroups['Audit and retention'],
   ...settingGroups['Account page'],
   ...settingGroups['Traces'],
+  ...settingGroups['Payments'],
   ...settingGroups['Alerts'],
 } as const
 

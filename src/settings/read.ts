@@ -239,11 +239,16 @@ function resolvePaths(values: Config, given: ReadonlyMap<string, Given>, cwd: st
     values.masterKeyFile === undefined
       ? defaultMasterKeyFile(store)
       : resolve(folderOf('master_key_file'), values.masterKeyFile)
-  const smtpPasswordFile =
-    values.smtpPasswordFile === undefined
-      ? undefined
-      : resolve(folderOf('smtp_password_file'), values.smtpPasswordFile)
-  return { ...values, store, masterKeyFile, smtpPasswordFile }
+  const resolved = (key: string, file: string | undefined): string | undefined =>
+    file === undefined ? undefined : resolve(folderOf(key), file)
+  return {
+    ...values,
+    store,
+    masterKeyFile,
+    smtpPasswordFile: resolved('smtp_password_file', values.smtpPasswordFile),
+    stripeSecretKeyFile: resolved('stripe_secret_key_file', values.stripeSecretKeyFile),
+    stripeWebhookSecretFile: resolved('stripe_webhook_secret_file', values.stripeWebhookSecretFile),
+  }
 }
 
 /** Beside an embedded store. On PostgreSQL there is no default: all nodes need the same key. */
@@ -257,13 +262,15 @@ function findConflicts(
   given: ReadonlyMap<string, Given>,
 ): readonly SettingMistake[] {
   const mistakes: SettingMistake[] = []
-  const keyFile = given.get('master_key_file')
-  if (given.has('master_key') && keyFile !== undefined) {
-    const message = 'and master_key are both set; set only one of them'
-    mistakes.push({ setting: keyFile.setting, place: keyFile.place, message })
-  }
+  for (const secret of [
+    'master_key',
+    'smtp_password',
+    'stripe_secret_key',
+    'stripe_webhook_secret',
+  ])
+    mistakes.push(...findDoubled(secret, given))
   mistakes.push(...findMailConflicts(given), ...findBackupConflicts(config, given))
-  mistakes.push(...findProcessConflicts(config, given))
+  mistakes.push(...findStripeConflicts(given), ...findProcessConflicts(config, given))
   const proxyProtocol = given.get('proxy_protocol')
   if (
     proxyProtocol !== undefined &&
@@ -286,18 +293,34 @@ function findConflicts(
 }
 
 function findMailConflicts(given: ReadonlyMap<string, Given>): readonly SettingMistake[] {
-  const mistakes: SettingMistake[] = []
-  const passwordFile = given.get('smtp_password_file')
-  if (given.has('smtp_password') && passwordFile !== undefined) {
-    const message = 'and smtp_password are both set; set only one of them'
-    mistakes.push({ setting: passwordFile.setting, place: passwordFile.place, message })
-  }
   const server = given.get('smtp')
-  if (server !== undefined && !given.has('smtp_from')) {
-    const message = 'needs smtp_from: the address that e-mail comes from'
-    mistakes.push({ setting: server.setting, place: server.place, message })
+  if (server === undefined || given.has('smtp_from')) return []
+  const message = 'needs smtp_from: the address that e-mail comes from'
+  return [{ setting: server.setting, place: server.place, message }]
+}
+
+/** A secret stands in the settings or in a file. */
+function findDoubled(secret: string, given: ReadonlyMap<string, Given>): readonly SettingMistake[] {
+  const file = given.get(`${secret}_file`)
+  if (file === undefined || !given.has(secret)) return []
+  const message = `and ${secret} are both set; set only one of them`
+  return [{ setting: file.setting, place: file.place, message }]
+}
+
+function findStripeConflicts(given: ReadonlyMap<string, Given>): readonly SettingMistake[] {
+  const find = (secret: string): Given | undefined =>
+    given.get(secret) ?? given.get(`${secret}_file`)
+  const key = find('stripe_secret_key')
+  const webhook = find('stripe_webhook_secret')
+  const alone = key === undefined ? webhook : webhook === undefined ? key : undefined
+  if (alone === undefined) {
+    if (key === undefined || given.has('public_url')) return []
+    const message = 'needs public_url: customers return to the account page after they have paid'
+    return [{ setting: key.setting, place: key.place, message }]
   }
-  return mistakes
+  const missing = key === undefined ? 'stripe_secret_key' : 'stripe_webhook_secret'
+  const message = `needs ${missing}, or ${missing}_file: payments take both secrets`
+  return [{ setting: alone.setting, place: alone.place, message }]
 }
 
 /** Without a record of backups the alert would fire for ever. */

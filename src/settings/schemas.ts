@@ -222,6 +222,20 @@ export const password = text('a password', (given) =>
   given === '' ? undefined : new Secret(given),
 )
 
+/** The secret of another service. */
+export const serviceSecret = text('a secret without spaces', (given) =>
+  /^[\x21-\x7e]{8,500}$/.test(given) ? new Secret(given) : undefined,
+)
+
+/** A stand-in for another service, on this machine. */
+export const standIn = text(
+  'http and a loopback address such as http://127.0.0.1:12111',
+  (given) => {
+    const isLoopback = /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?$/.test(given)
+    return isLoopback && URL.canParse(given) ? given : undefined
+  },
+)
+
 export const region = text('1 to 64 printable characters', (given) =>
   /^[\x20-\x7e]{1,64}$/.test(given) ? given : undefined,
 )

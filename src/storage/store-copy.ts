@@ -14,6 +14,7 @@ const copiedTables = [
   'entry',
   'code_batch',
   'code',
+  'payment',
   'exchange',
   'free_exchange',
   'usage_month',

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alertKinds, type AlertKind, type Finding } from '../../src/operations/alerts/alert-kind.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
+import { bookPayment } from '../../src/operations/payments/book-payment.ts'
 import { backupStore } from '../../src/operations/store/backup.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import {
@@ -320,6 +321,33 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
         return 'not_run'
       },
       end: ({ gateway: { context } }) => rename(context, 'moved', 'exchange_cut'),
+    },
+  ],
+  'account.money_taken_back': [
+    {
+      what: 'a dispute takes back what the account has spent',
+      options: { account: { balance_usd: '1' } },
+      async cause({ gateway: { context, account } }) {
+        const about = { payment: 'pi_1', currency: 'usd' }
+        await bookPayment(context, { ...about, kind: 'paid', account: account.id, cents: 500 })
+        const dispute = { kind: 'disputed', dispute: 'dp_1', cents: 800, isWon: false } as const
+        await bookPayment(context, { ...about, ...dispute })
+        return account.id
+      },
+      facts: { payment: 'pi_1', balance_usd: '-2' },
+      end: ({ gateway: { context, account } }) =>
+        changeAccount(context, { account: account.id, status: 'active' }),
+    },
+  ],
+  'payment.not_booked': [
+    {
+      what: 'a payment names an account that is not there',
+      async cause({ gateway: { context } }) {
+        const about = { payment: 'pi_2', currency: 'usd' }
+        await bookPayment(context, { ...about, kind: 'paid', account: 'acc_gone', cents: 500 })
+        return 'pi_2'
+      },
+      facts: { amount: '5.00 USD', reason: 'unknown_account' },
     },
   ],
   'backup.too_old': [

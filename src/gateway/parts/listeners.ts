@@ -4,6 +4,7 @@
 import type { AdminParts } from '../../api/admin/app.ts'
 import { listenAdmin } from '../../api/admin/listener.ts'
 import { ReadsUnderWay } from '../../api/usage/reads-under-way.ts'
+import type { StripeClient } from '../../operations/payments/stripe.ts'
 import type { Site } from '../../api/web/site.ts'
 import { newId } from '../../base/id.ts'
 import { readAddress } from '../../base/ip-address.ts'
@@ -12,6 +13,7 @@ import { fieldsOf } from '../../http/wire/fields.ts'
 import { reportMetrics, type MetricsReport } from '../../telemetry/united-metrics.ts'
 import { catching, serveFront, type FrontParts } from '../front.ts'
 import { measureGateway } from './measuring.ts'
+import { webhookOf } from './payments.ts'
 import type { Opening } from './opening.ts'
 import type { Operators } from './operators.ts'
 import type { RelayingParts } from './relaying.ts'
@@ -27,6 +29,7 @@ interface Below extends RelayingParts {
   readonly site: Site
   readonly isDraining: () => boolean
   readonly operators: Operators
+  readonly stripe: StripeClient | undefined
   readonly catchUp: () => Promise<void>
 }
 
@@ -88,8 +91,9 @@ function listenForClients(opening: Opening, below: Below): Promise<Listener> {
   )
 }
 
-function frontParts({ config, effects }: Opening, below: Below): FrontParts {
-  const { site, isDraining, money, callers, catalogue, relaying, operators } = below
+function frontParts(opening: Opening, below: Below): FrontParts {
+  const { config, effects } = opening
+  const { site, isDraining, money, callers, catalogue, relaying, operators, stripe } = below
   return {
     clock: effects.clock,
     region: config.region,
@@ -104,6 +108,7 @@ function frontParts({ config, effects }: Opening, below: Below): FrontParts {
     corsOrigins: config.corsOrigins,
     accountPage: site.account,
     operator: { name: config.operatorName ?? null, contact: config.operatorContact ?? null },
+    stripeWebhook: stripe && webhookOf(opening, operators, stripe),
     relay: relaying.services,
   }
 }

@@ -14,6 +14,8 @@ export const alertKinds = {
   'account.running_out': 'warning',
   'account.balance_low': 'warning',
   'account.exhausted': 'critical',
+  'account.money_taken_back': 'critical',
+  'payment.not_booked': 'critical',
   'account.daily_limit_reached': 'warning',
   'account.monthly_limit_reached': 'warning',
   'key.limit_reached': 'warning',

@@ -12,6 +12,7 @@ import { noBalances } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { OutageWatch, type OutageWatchParts } from './outage-watch.ts'
 import { targetsMax, wakeSnoozed } from './raise.ts'
+import { watchPayments } from './payment-rules.ts'
 import { AlertSender, type SenderParts } from './sender.ts'
 import { listTargets } from './target-store.ts'
 import { ChannelWatch, watchAccounts, watchBackups, type WatchOptions } from './watch.ts'
@@ -116,6 +117,7 @@ export class Alerting {
       look(channelsMs, (nowMs) => wakeSnoozed(options, nowMs)),
       look(accountsMs, (nowMs) => watchAccounts(options, nowMs)),
       look(accountsMs, () => this.#countWaiting()),
+      look(accountsMs, (nowMs) => watchPayments(options, nowMs)),
       look(minuteMs, (nowMs) => watchBackups(options, nowMs)),
       look(minuteMs, (nowMs) => watchAudits(options, nowMs)),
       look(minuteMs, (nowMs) => watchCaches(options, nowMs)),

@@ -2,12 +2,11 @@
  * Sends e-mail over SMTP with nodemailer (ADR 8). The server is the operator's, from the settings, so its
  * address is not checked. TLS is required unless the server is on this machine or in a private network.
  */
-import { readFileSync } from 'node:fs'
 import { formatDuration } from '../../base/clock.ts'
-import { GatewayError } from '../../base/errors.ts'
 import { isLocalHost } from '../../base/local-host.ts'
-import { Secret } from '../../base/secret.ts'
+import type { Secret } from '../../base/secret.ts'
 import type { Config } from '../../settings/list.ts'
+import { readSecretFile } from '../../settings/secret-file.ts'
 
 export interface MailServer {
   /** `smtp://user@host:587`, or `smtps://…` for TLS from the first byte. */
@@ -38,20 +37,10 @@ export type SendMail = (mail: Mail) => Promise<MailResult>
 export function openMailer(config: Config): SendMail | undefined {
   const { smtp: url, smtpFrom: from, smtpPasswordFile: file } = config
   if (url === undefined || from === undefined) return undefined
-  const password = config.smtpPassword ?? (file === undefined ? undefined : readPassword(file))
+  const password =
+    config.smtpPassword ??
+    (file === undefined ? undefined : readSecretFile(file, 'smtp_password_file'))
   return createMailer({ url, from, password })
-}
-
-function readPassword(file: string): Secret {
-  try {
-    return new Secret(readFileSync(file, 'utf8').trim())
-  } catch (error) {
-    throw new GatewayError(
-      'operations.invalid',
-      `The file ${file} of smtp_password_file cannot be read. Correct the path or its permissions.`,
-      { cause: error },
-    )
-  }
 }
 
 const stepTimeoutMs = 10_000

@@ -105,6 +105,9 @@ export const steps: Readonly<Record<AlertKind, (worst: Finding) => string>> = {
   'channel.no_credit': ({ channel = '' }) =>
     `Buy credit at the vendor, then: turnpike channel check ${channel}`,
   'account.exhausted': credit,
+  'account.money_taken_back': ({ subject }) => `turnpike account resume ${subject}`,
+  'payment.not_booked': ({ subject }) =>
+    `turnpike account credit NAME USD --reference stripe:${subject}`,
   'channel.model_missing': ({ channel = '' }) =>
     `Correct the model of ${channel} in the catalogue, then: turnpike apply -f catalog.yaml`,
   'channel.off': showChannel,

@@ -179,6 +179,21 @@ CREATE TABLE code (
 ) STRICT;
 CREATE INDEX code_by_batch ON code (batch_id, id);
 
+-- What Stripe has told of each payment, kept for ever; see operations/payments/payment.ts. Amounts are in
+-- cents.
+CREATE TABLE payment (
+  id TEXT COLLATE "C" PRIMARY KEY, -- the payment intent
+  account TEXT COLLATE "C", -- that it names, which may not exist
+  currency TEXT COLLATE "C" NOT NULL,
+  paid_cents BIGINT NOT NULL, -- 0 = not told yet
+  refunded_cents BIGINT NOT NULL, -- in all
+  taken_back_cents BIGINT NOT NULL, -- of the refunds, what is booked
+  disputes TEXT NOT NULL, -- JSON: dispute → its amount, and whether it was won
+  problem TEXT COLLATE "C" CHECK (problem IN ('unknown_account', 'foreign_currency', 'not_bookable', 'suspended')),
+  changed_at_ms BIGINT NOT NULL
+) STRICT;
+CREATE INDEX payment_with_problem ON payment (changed_at_ms) WHERE problem IS NOT NULL;
+
 -- One row per admitted exchange, charged or not; by it a statement explains a charge. A charge
 -- belongs to the UTC day on which its exchange ended.
 --

@@ -25,6 +25,10 @@ export const alerts = {
       title: '账户 {account} 已达到每月限额',
       text: '账户 {account} 已消费每月限额 {limit_usd} 美元中的 {used_usd} 美元。到下个月（UTC）开始为止，其请求将返回 429。请提高限额，或等待。',
     },
+    money_taken_back: {
+      title: '账户 {account} 已暂停：一笔付款被退回',
+      text: '付款 {payment} 的退款或争议使账户 {account} 的余额变为 {balance_usd} 美元，低于其额度。请与客户结清，然后恢复该账户。',
+    },
     short: {
       title:
         '{state, select, exhausted {账户 {account} 没有余额} other {账户 {account} 的余额少于昨天以来的消费}}',
@@ -110,6 +114,15 @@ export const alerts = {
     outage: {
       title: '存储对 {node} 没有应答',
       text: '网关 {node} 无法访问其存储。在存储应答之前，请求返回 503。请检查数据库及其磁盘。',
+    },
+  },
+  payment: {
+    not_booked: {
+      title: '付款 {payment} 未入账',
+      text: `Stripe 已收到 {amount}。{reason, select,
+        unknown_account {该付款未指明本网关的任何账户。}
+        foreign_currency {该付款不是美元。}
+        other {账本拒绝入账：其参考号已被使用，或余额会过大。}}请以参考号 stripe:{payment} 为正确的账户手动入账，或在 Stripe 退款。`,
     },
   },
   backup: {
