@@ -111,6 +111,7 @@ const tableOwners: TableOwners = {
   alert_target: ['src/operations/alerts/target-store.ts'],
   alert: ['src/operations/alerts/'],
   alert_delivery: ['src/operations/alerts/delivery-store.ts'],
+  limit_step: ['src/operations/alerts/limit-step-store.ts'],
   channel_health: ['src/channels/health/health-store.ts'],
   former_credential: ['src/channels/former-credential-store.ts'],
   channel_change: ['src/channels/cluster/channel-history.ts'],

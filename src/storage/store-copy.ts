@@ -38,6 +38,7 @@ const copiedTables = [
   'alert_target',
   'alert',
   'alert_delivery',
+  'limit_step',
   'ledger_audit',
 ] as const
 

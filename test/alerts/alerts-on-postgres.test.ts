@@ -1,4 +1,4 @@
-/** The deliveries, the targets, the secrets and the grouping of alerts on PostgreSQL. */
+/** The deliveries, the targets, the secrets, the grouping of alerts and the steps of limits on PostgreSQL. */
 import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
@@ -6,3 +6,4 @@ await import('./deliveries.test.ts')
 await import('./targets.test.ts')
 await import('./secrets.test.ts')
 await import('./grouping.test.ts')
+await import('./limit-steps.test.ts')

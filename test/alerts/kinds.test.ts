@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { addPicos, formatUsd, parseUsd, zeroPicos } from '../../src/base/money.ts'
 import { alertKinds, type AlertKind, type Finding } from '../../src/operations/alerts/alert-kind.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { bookPayment } from '../../src/operations/payments/book-payment.ts'
@@ -17,6 +18,7 @@ import {
   creditAccount,
   editKey,
   exportCatalogue,
+  showAccount,
   switchChannel,
 } from '../support/operations.ts'
 import { inChinese } from '../support/console/chinese.ts'
@@ -65,6 +67,20 @@ async function askAtOnce({ gateway }: World, count: number): Promise<void> {
     gateway.ask({ format: 'messages', isStream: false }),
   )
   await Promise.all(asks)
+}
+
+/** Ten requests are half of this limit. */
+async function useHalf(world: World, limit: 'daily_usd' | 'monthly_usd'): Promise<string> {
+  const { context, account } = world.gateway
+  for (let count = 0; count < 10; count++)
+    await world.gateway.ask({ format: 'messages', isStream: false })
+  const { spend } = await showAccount(context, { account: account.id })
+  const twice = addPicos(
+    parseUsd(spend.today_usd) ?? zeroPicos,
+    parseUsd(spend.today_usd) ?? zeroPicos,
+  )
+  await changeAccount(context, { account: account.id, [limit]: formatUsd(twice) })
+  return account.id
 }
 
 const credit = ({ gateway: { context, account } }: World) =>
@@ -179,6 +195,18 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
         return world.gateway.account.id
       },
       end: credit,
+    },
+  ],
+  'account.limit_used': [
+    {
+      what: 'an account has used half of its daily limit',
+      cause: (world) => useHalf(world, 'daily_usd'),
+      facts: { step: 50, limit_of: 'day', period: '2026-11-21' },
+    },
+    {
+      what: 'an account has used half of its monthly limit',
+      cause: (world) => useHalf(world, 'monthly_usd'),
+      facts: { step: 50, limit_of: 'month', period: '2026-11' },
     },
   ],
   'account.daily_limit_reached': [

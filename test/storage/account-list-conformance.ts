@@ -93,6 +93,7 @@ export function describeAccountList(name: string, open: () => Promise<LedgerHarn
         from: new Date(harness.clock.now() - 29 * dayMs).toISOString().slice(0, 10),
         to: today.toISOString().slice(0, 10),
         today_usd: formatUsd(picos(70n)),
+        month_usd: formatUsd(picos(105n)),
         total_usd: formatUsd(picos(108n)),
         by_day_usd: byDay,
       })

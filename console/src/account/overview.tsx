@@ -24,7 +24,7 @@ export function Overview({ account }: { account: Account }) {
       <Limits of={account}>
         {(rates) => (
           <>
-            {account.limits.length === 0 && <p className="soft">{t('account.noDailyLimit')}</p>}
+            {account.limits.length === 0 && <p className="soft">{t('account.noSpendingLimit')}</p>}
             <p className="soft">
               {rates === '' ? t('account.noRates') : `${rates}.`}{' '}
               {t.rich('account.keysToo', {

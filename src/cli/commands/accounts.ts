@@ -40,8 +40,10 @@ export const accountCommands: readonly CommandRow[] = [
       'status',
       'balance_usd',
       'spend.today_usd',
+      ['month USD', 'spend.month_usd'],
       ['30 days USD', 'spend.total_usd'],
       'limits.daily_usd',
+      'limits.monthly_usd',
       'limits.rpm',
       ['window', 'limits.window_minutes'],
     ],
@@ -119,7 +121,8 @@ function withoutHolds({ held_usd: _held, available_usd: _available, ...account }
 
 function accountText(shown: ShownAccount): string {
   const { spend, ...account } = withoutHolds(shown)
-  const spent = spend && { spend: { today_usd: spend.today_usd, total_usd: spend.total_usd } }
+  const { today_usd, month_usd, total_usd } = spend ?? {}
+  const spent = spend && { spend: { today_usd, month_usd, total_usd } }
   return textOf({ ...account, ...spent })
 }
 

@@ -23,6 +23,8 @@ import { operation, type OperationContext } from '../operation.ts'
 import { orderedKey, pageFields, pageOf, readOrderedKey } from '../paging.ts'
 
 const spendDays = 30
+/** A month may be one day longer. */
+const readDays = spendDays + 1
 
 const day = z.iso.date()
 
@@ -37,6 +39,7 @@ const listedForm = accountForm.extend({
       from: day,
       to: day,
       today_usd: usd,
+      month_usd: usd.meta({ description: 'Of the current calendar month (UTC).' }),
       total_usd: usd.meta({ description: 'Of all days from `from` to `to`.' }),
       by_day_usd: z.array(usd).readonly().meta({
         description: 'One amount for each day, oldest first.',
@@ -69,7 +72,8 @@ export const listAccounts = operation(
     // The smallest name first, but the largest amount.
     const { order = sort === 'name' ? 'asc' : 'desc', ...filter } = given
     const listOrder = { sort, order, keyLength: keyLengths[sort] }
-    const days = lastDays(context.clock.now())
+    const nowMs = context.clock.now()
+    const days = lastDays(nowMs, spendDays)
     const found = await readAccounts(context.database, {
       status: filter.status,
       nameContains: filter.name_contains,
@@ -81,7 +85,7 @@ export const listAccounts = operation(
       after: readOrderedKey(cursor, listOrder),
       countMax: limit + 1,
     })
-    const amounts = await readAmounts(context, found.slice(0, limit), days)
+    const amounts = await readAmounts(context, found.slice(0, limit), nowMs)
     return pageOf(found, {
       limit,
       cursorOf: ({ key }: ListedAccount) => orderedKey(listOrder, key),
@@ -94,19 +98,17 @@ export const showAccount = operation(
   { input: z.strictObject({ account: accountReference }), answer: listedForm },
   async (context, { account: reference }) => {
     const account = await getAccount(context.database, reference)
-    const days = lastDays(context.clock.now())
-    return viewWith(account, await readAmounts(context, [account], days))
+    return viewWith(account, await readAmounts(context, [account], context.clock.now()))
   },
 )
 
 /** Returns the last days up to today (UTC), oldest first. */
-function lastDays(nowMs: number): readonly string[] {
-  return Array.from({ length: spendDays }, (_, index) =>
-    utcDay(nowMs - (spendDays - 1 - index) * dayMs),
-  )
+function lastDays(nowMs: number, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => utcDay(nowMs - (count - 1 - index) * dayMs))
 }
 
 interface AccountAmounts {
+  /** Oldest first, today is the last. */
   readonly days: readonly string[]
   readonly spend: Awaited<ReturnType<typeof readSpendByDay>>
   /** Undefined where no gateway answers. */
@@ -116,9 +118,10 @@ interface AccountAmounts {
 async function readAmounts(
   { database, readHeld }: OperationContext,
   accounts: readonly Account[],
-  days: readonly string[],
+  nowMs: number,
 ): Promise<AccountAmounts> {
   const accountIds = accounts.map(({ id }) => id)
+  const days = lastDays(nowMs, readDays)
   return {
     days,
     spend: await readSpendByDay(database, {
@@ -132,18 +135,22 @@ async function readAmounts(
 
 function viewWith(account: Account, { days, spend, held }: AccountAmounts): ListedAccountView {
   const spent = spend.get(account.id)
-  const amounts = days.map((day) => spent?.get(day) ?? zeroPicos)
+  const amountOf = (day: string): Picos => spent?.get(day) ?? zeroPicos
+  const today = days.at(-1) ?? ''
+  const shown = days.slice(-spendDays)
+  const ofMonth = days.filter((day) => day.startsWith(today.slice(0, 'YYYY-MM'.length)))
   const heldPicos = held === undefined ? undefined : (held.get(account.id) ?? zeroPicos)
   return {
     ...viewAccount(account),
     held_usd: heldPicos === undefined ? null : formatUsd(heldPicos),
     available_usd: heldPicos === undefined ? null : formatUsd(availablePicos(account, heldPicos)),
     spend: {
-      from: days[0] ?? '',
-      to: days.at(-1) ?? '',
-      today_usd: formatUsd(amounts.at(-1) ?? zeroPicos),
-      total_usd: formatUsd(amounts.reduce(addPicos, zeroPicos)),
-      by_day_usd: amounts.map(formatUsd),
+      from: shown[0] ?? '',
+      to: today,
+      today_usd: formatUsd(amountOf(today)),
+      month_usd: formatUsd(ofMonth.map(amountOf).reduce(addPicos, zeroPicos)),
+      total_usd: formatUsd(shown.map(amountOf).reduce(addPicos, zeroPicos)),
+      by_day_usd: shown.map((day) => formatUsd(amountOf(day))),
     },
   }
 }

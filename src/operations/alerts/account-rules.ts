@@ -26,7 +26,7 @@ import { limits, spendingCode } from '../../ledger/limits.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
 import { keyOf, type AlertKind, type Finding } from './alert-kind.ts'
 
-/** Account holders get these too. */
+/** Conditions of accounts and keys. */
 export const accountKinds = [
   'account.balance_low',
   'account.running_out',
@@ -36,10 +36,13 @@ export const accountKinds = [
   'key.limit_reached',
 ] as const satisfies readonly AlertKind[]
 
-export type HolderKind = (typeof accountKinds)[number]
+/** Account holders get these too. */
+export const holderKinds = [...accountKinds, 'account.limit_used'] as const
+
+export type HolderKind = (typeof holderKinds)[number]
 
 export function isHolderKind(kind: AlertKind): kind is HolderKind {
-  return accountKinds.some((each) => each === kind)
+  return holderKinds.some((each) => each === kind)
 }
 
 interface LimitedKey {
@@ -115,8 +118,9 @@ export function findAccountConditions(
     balanceLow(account),
     runningOut(situation, spending, moment),
     exhausted(situation, spending),
-    limitReached(situation, spending, ofDay(situation, spending, moment)),
-    limitReached(situation, spending, ofMonth(situation, moment)),
+    ...limitsOf(situation, spending, moment).map((limit) =>
+      limitReached(situation, spending, limit),
+    ),
     ...keys.flatMap((key) => keyLimitsReached(situation, key, moment)),
   ].filter((finding) => finding !== undefined)
 }
@@ -211,7 +215,7 @@ function moneyOf({ balancePicos, creditLinePicos }: WatchedAccount): string {
 }
 
 /** A limit of an account, and its used part. */
-interface AccountLimit {
+export interface AccountLimit {
   readonly kind: 'account.daily_limit_reached' | 'account.monthly_limit_reached'
   readonly name: 'day' | 'month'
   readonly limit: Picos
@@ -221,21 +225,29 @@ interface AccountLimit {
   readonly option: string
 }
 
-function ofDay(
-  { account }: AccountSituation,
+export function limitsOf(
+  { account }: Pick<AccountSituation, 'account'>,
   { todayPicos }: Spending,
-  { today }: RuleMoment,
-): AccountLimit {
-  const kind = 'account.daily_limit_reached'
-  const { dailyLimitPicos: limit } = account
-  return { kind, name: 'day', limit, used: todayPicos, period: today, option: '--daily' }
-}
-
-function ofMonth({ account }: AccountSituation, { today }: RuleMoment): AccountLimit {
-  const kind = 'account.monthly_limit_reached'
-  const { monthlyLimitPicos: limit, monthPicos: used } = account
-  const period = currentOf('month', today)
-  return { kind, name: 'month', limit, used, period, option: '--monthly' }
+  { today }: Pick<RuleMoment, 'today'>,
+): readonly AccountLimit[] {
+  return [
+    {
+      kind: 'account.daily_limit_reached',
+      name: 'day',
+      limit: account.dailyLimitPicos,
+      used: todayPicos,
+      period: today,
+      option: '--daily',
+    },
+    {
+      kind: 'account.monthly_limit_reached',
+      name: 'month',
+      limit: account.monthlyLimitPicos,
+      used: account.monthPicos,
+      period: currentOf('month', today),
+      option: '--monthly',
+    },
+  ]
 }
 
 function limitReached(
@@ -277,7 +289,7 @@ function keyLimitsReached(
   )
 }
 
-const untilWords = {
+export const untilWords = {
   day: 'until 00:00 UTC',
   month: 'until the next month (UTC) begins',
   total: 'until the limit is raised',

@@ -16,6 +16,7 @@ export const alertKinds = {
   'account.exhausted': 'critical',
   'account.money_taken_back': 'critical',
   'payment.not_booked': 'critical',
+  'account.limit_used': 'info', // a warning from 80 % on
   'account.daily_limit_reached': 'warning',
   'account.monthly_limit_reached': 'warning',
   'key.limit_reached': 'warning',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { languages } from '../../base/languages.ts'
-import { accountKinds } from './account-rules.ts'
+import { holderKinds } from './account-rules.ts'
 import { alertKinds } from './alert-kind.ts'
 import { holderEmailOf, holderMessages } from './holder-mail.ts'
 
@@ -58,10 +58,12 @@ test('the mail of each kind is in its language, and has the facts of its conditi
     limit_usd: '20',
     used_usd: '19.999999999999',
     period: 'total',
+    step: 80,
+    limit_of: 'day',
   }
   for (const language of languages)
     for (const event of ['firing', 'resolved'] as const)
-      for (const kind of accountKinds) {
+      for (const kind of holderKinds) {
         const condition = { kind, subject: 'acc_1', title: 'operator', text: 'operator', facts }
         const { subject, text } = await holderEmailOf({
           id: 'dlv_1',

@@ -61,5 +61,7 @@ function valuesOf({ facts }: Finding): Readonly<Record<string, string>> {
     limit: fact('limit_usd'),
     used: fact('used_usd'),
     period: fact('period'),
+    step: fact('step'),
+    limitOf: fact('limit_of'),
   }
 }

@@ -100,7 +100,8 @@ export async function wakeSnoozed(options: RaiseOptions, nowMs: number): Promise
   })
 }
 
-async function notify(
+/** Makes a change, and puts the messages about it into the outbox, in one transaction. */
+export async function notify(
   { database, onNotice }: RaiseOptions,
   nowMs: number,
   change: (transaction: Transaction) => Promise<readonly Notice[]>,

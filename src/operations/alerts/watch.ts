@@ -25,6 +25,8 @@ import { keyOf, type Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceMetrics } from './balance-sums.ts'
 import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
 import { countKinds, findCountConditions } from './count-rules.ts'
+import { withoutKnown } from './limit-step-store.ts'
+import { findLimitSteps, tellLimitSteps, type ReachedStep } from './limit-steps.ts'
 import { applyObservation, readConditions, type RaiseOptions } from './raise.ts'
 
 export interface WatchOptions extends RaiseOptions {
@@ -97,25 +99,32 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
   const { database, runOutWithinMs, onBalances } = options
   const moment: RuleMoment = { nowMs, today: utcDay(nowMs), runOutWithinMs }
   const findings: Finding[] = []
+  const steps: ReachedStep[] = []
   const known = await readConditions(database)
   const sums = new BalanceSums()
   const refusals = await readRefusals(database, nowMs)
   let afterId: string | undefined = ''
   while (afterId !== undefined) {
     const page: Page = await readPage(database, afterId, nowMs)
+    const reached: ReachedStep[] = []
     for (const account of page.accounts) {
       const spend = page.spend.get(account.id) ?? []
       const keys = page.keys.get(account.id) ?? []
       const { usage } = page
       const refused = refusals.get(account.id) ?? new Set()
       sums.add(account, spend, moment)
-      findings.push(
-        ...findAccountConditions({ account, spend, keys, usage, refused, known }, moment),
+      const conditions = findAccountConditions(
+        { account, spend, keys, usage, refused, known },
+        moment,
       )
+      findings.push(...conditions)
+      reached.push(...findLimitSteps(account, { spend, conditions }, moment))
     }
+    steps.push(...(await withoutKnown(database, reached)))
     afterId = page.nextId
   }
   await applyObservation(options, { kinds: accountKinds, findings }, nowMs)
+  await tellLimitSteps(options, steps, nowMs)
   onBalances(sums.metrics())
 }
 

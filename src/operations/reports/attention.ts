@@ -119,6 +119,7 @@ export const steps: Readonly<Record<AlertKind, (worst: Finding) => string>> = {
   'backup.too_old': () => 'turnpike backup FILE',
   'account.running_out': credit,
   'account.balance_low': credit,
+  'account.limit_used': ({ subject }) => `turnpike account limits ${subject}`,
   'account.daily_limit_reached': ({ subject }) =>
     `turnpike account limits ${subject} --daily AMOUNT`,
   'account.monthly_limit_reached': ({ subject }) =>

@@ -702,6 +702,16 @@ CREATE TABLE alert_delivery (
 CREATE INDEX alert_delivery_waiting ON alert_delivery (target_id, due_at_ms) WHERE state = 'waiting';
 CREATE INDEX alert_delivery_by_time ON alert_delivery (created_at_ms);
 
+-- The highest share of a limit that was used in its latest period, so that each step is told once.
+CREATE TABLE limit_step (
+  account_id TEXT COLLATE "C" NOT NULL,
+  limit_of TEXT COLLATE "C" NOT NULL CHECK (limit_of IN ('day', 'month')),
+  period TEXT COLLATE "C" NOT NULL, -- YYYY-MM-DD or YYYY-MM, UTC
+  limit_picos BIGINT NOT NULL, -- that the share is of
+  step INTEGER NOT NULL, -- per cent; 100 = the limit is reached
+  PRIMARY KEY (account_id, limit_of)
+) STRICT, WITHOUT ROWID;
+
 -- === Changes that running gateways follow ===
 
 -- They watch these counters; triggers raise them, so no operation can forget to.

@@ -81,7 +81,6 @@ export const account = {
   mostYesterday: 'What cost most yesterday',
   newestFirst: 'The newest first. Open one to see how its cost comes about.',
   noAnswer: 'The gateway does not answer. Check your connection.',
-  noDailyLimit: 'Spending has no daily limit.',
   noDetails: '{cost}. The details of this charge are no longer kept.',
   noFurther: 'No further prices',
   noKey: 'This account has no key.',
@@ -93,6 +92,7 @@ export const account = {
   noRates: 'Requests per minute have no limit.',
   noRequests: 'There are no requests yet.',
   noSpend: 'Nothing was spent in these days.',
+  noSpendingLimit: 'Spending has no limit by day or month.',
   noTextModel: 'The gateway offers no model that answers text.',
   noneFits: 'No request fits these filters.',
   notFree:

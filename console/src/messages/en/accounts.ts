@@ -1,6 +1,7 @@
 /** Words of the pages of accounts. */
 export const accounts = {
   aDay: '{amount} a day',
+  aMonth: '{amount} a month',
   about: 'About this account',
   account: 'Account',
   actions: 'Actions',
@@ -104,6 +105,7 @@ export const accounts = {
   netNote: 'spend less refunds',
   netSpend: 'Net spend',
   netThirtyDays: 'Net spend of 30 days',
+  netMonth: 'Net spend this month',
   netToday: 'Net spend today',
   new: 'New account',
   newCredentials: { client: 'New key', reader: 'New read-only token' },
@@ -123,6 +125,7 @@ export const accounts = {
   noDailyLimit: 'spend less refunds; no daily limit',
   noLimitHint: '0 for no limit',
   noLimits: 'none',
+  noMonthlyLimit: 'spend less refunds; no monthly limit',
   noRequest: 'Requests appear here within seconds after they have ended.',
   noRequestTitle: 'No request yet.',
   noValue: 'none',
@@ -134,6 +137,7 @@ export const accounts = {
     'Charges before <time></time> have no details: requests are kept for a limited time.',
   note: 'Note',
   ofLimit: 'of {limit} until 00:00 UTC',
+  ofMonthlyLimit: 'of {limit} until the month ends (UTC)',
   operatorsOnly: 'Only operators see it',
   partOfName: 'Part of the name',
   parts: { model: 'By model', key: 'By key' },

@@ -97,6 +97,7 @@ export const alerts = {
     accountBalanceLow: 'Balance of an account is low',
     accountRunningOut: 'Balance of an account will soon be spent',
     accountExhausted: 'Balance of an account is spent',
+    accountLimitUsed: 'An account has used 50 or 80 % of a limit',
     accountDailyLimitReached: 'An account has reached its daily limit',
     accountMonthlyLimitReached: 'An account has reached its monthly limit',
     keyLimitReached: 'A key has reached its limit',

@@ -81,7 +81,6 @@ export const account = {
   mostYesterday: '昨日费用最高的请求',
   newestFirst: '最新的在前。打开一个请求即可查看费用如何得出。',
   noAnswer: '网关没有响应。请检查您的网络连接。',
-  noDailyLimit: '消费没有每日限额。',
   noDetails: '{cost}。此笔扣费的明细已不再保留。',
   noFurther: '没有其他价格',
   noKey: '此账户没有密钥。',
@@ -93,6 +92,7 @@ export const account = {
   noRates: '每分钟请求数没有限制。',
   noRequests: '还没有请求。',
   noSpend: '这些天没有消费。',
+  noSpendingLimit: '消费没有每日或每月限额。',
   noTextModel: '网关没有提供文本模型。',
   noneFits: '没有符合筛选条件的请求。',
   notFree:

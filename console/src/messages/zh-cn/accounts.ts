@@ -4,6 +4,7 @@ import type { Translation } from '../translation.ts'
 
 export const accounts = {
   aDay: '每日 {amount}',
+  aMonth: '每月 {amount}',
   about: '关于此账户',
   account: '账户',
   actions: '操作',
@@ -105,6 +106,7 @@ export const accounts = {
   netNote: '消费减去退款',
   netSpend: '净消费',
   netThirtyDays: '30 天净消费',
+  netMonth: '本月净消费',
   netToday: '今日净消费',
   new: '新建账户',
   newCredentials: { client: '新建密钥', reader: '新建只读令牌' },
@@ -123,6 +125,7 @@ export const accounts = {
   noDailyLimit: '消费减去退款；无每日限额',
   noLimitHint: '0 表示不限',
   noLimits: '无',
+  noMonthlyLimit: '消费减去退款；无每月限额',
   noRequest: '请求结束后几秒内会显示在这里。',
   noRequestTitle: '还没有请求。',
   noValue: '无',
@@ -133,6 +136,7 @@ export const accounts = {
   notExplained: '<time></time> 之前的扣费没有明细：请求只保留有限的时间。',
   note: '备注',
   ofLimit: '限额 {limit}，至 00:00 UTC',
+  ofMonthlyLimit: '限额 {limit}，至月底（UTC）',
   operatorsOnly: '仅运营方可见',
   partOfName: '名称的一部分',
   parts: { model: '按模型', key: '按密钥' },

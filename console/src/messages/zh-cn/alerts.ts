@@ -87,6 +87,7 @@ export const alerts = {
     accountBalanceLow: '账户余额不足',
     accountRunningOut: '账户余额即将用尽',
     accountExhausted: '账户余额已用尽',
+    accountLimitUsed: '账户已使用限额的 50% 或 80%',
     accountDailyLimitReached: '账户已达每日限额',
     accountMonthlyLimitReached: '账户已达每月限额',
     keyLimitReached: '密钥已达限额',

@@ -93,7 +93,8 @@ function Statement({ account }: { account: Account }) {
 
 function AccountFigures({ account }: { account: Account }) {
   const { limits, spend } = account
-  const { credit_line_usd: line, daily_usd: daily, price_multiplier: factor } = limits
+  const { credit_line_usd: line, daily_usd: daily, monthly_usd: monthly } = limits
+  const { price_multiplier: factor } = limits
   const isSet = (usd: string): boolean => /[1-9]/.test(usd)
   const prices =
     factor === 1 ? t('accounts.listPrices') : t('accounts.timesList', { factor: String(factor) })
@@ -124,6 +125,15 @@ function AccountFigures({ account }: { account: Account }) {
           isSet(daily)
             ? t('accounts.ofLimit', { limit: formatUsd(daily) })
             : t('accounts.noDailyLimit')
+        }
+      />
+      <Figure
+        label={t('accounts.netMonth')}
+        value={<Usd value={spend.month_usd} />}
+        note={
+          isSet(monthly)
+            ? t('accounts.ofMonthlyLimit', { limit: formatUsd(monthly) })
+            : t('accounts.noMonthlyLimit')
         }
       />
       <Figure

@@ -151,9 +151,11 @@ function Trend({ account: { spend } }: { account: Account }) {
 }
 
 /** The limits that are set, in short. */
-export function limitsText({ daily_usd: daily, rpm, tpm }: Account['limits']): string {
+export function limitsText(limits: Account['limits']): string {
+  const { daily_usd: daily, monthly_usd: monthly, rpm, tpm } = limits
   const set = [
     ...(/[1-9]/.test(daily) ? [t('accounts.aDay', { amount: formatUsd(daily) })] : []),
+    ...(/[1-9]/.test(monthly) ? [t('accounts.aMonth', { amount: formatUsd(monthly) })] : []),
     ...(rpm > 0 ? [t('accounts.rpmShort', { count: formatCount(rpm) })] : []),
     ...(tpm > 0 ? [t('accounts.tpmShort', { count: formatCount(tpm) })] : []),
   ]

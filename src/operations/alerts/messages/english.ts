@@ -11,6 +11,8 @@ export const english = {
     'account.balance_low': 'Balance of {account} is low: {balance} USD',
     'account.running_out': 'Balance of {account} lasts about {hours} h',
     'account.exhausted': 'Balance of {account} is used up',
+    'account.limit_used':
+      '{step} % of the {limitOf, select, day {daily} other {monthly}} limit of {account} is used',
     'account.daily_limit_reached': 'Daily limit of {account} is reached',
     'account.monthly_limit_reached': 'Monthly limit of {account} is reached',
     'key.limit_reached':
@@ -23,6 +25,8 @@ export const english = {
       'The balance is {balance} USD, and you have spent {spend} USD in the last 24 hours. Pay in soon, so that your requests are not refused.',
     'account.exhausted':
       'The balance does not pay for a usual request. Your requests get 402 until you pay in.',
+    'account.limit_used':
+      'Of {limit} USD, {used} USD are used. At the limit, requests get 429 {limitOf, select, day {until 00:00 UTC} other {until the next month (UTC) begins}}; the operator can raise it.',
     'account.daily_limit_reached':
       'Of {limit} USD, {used} USD are used. Requests get 429 until the limit is free again; the operator can raise it.',
     'account.monthly_limit_reached':

@@ -17,6 +17,10 @@ export const alerts = {
         0 {}
         other {（含信用额度 {credit_line_usd} 美元）}}不足以支付其请求，请求将返回 402。请充值。`,
     },
+    limit_used: {
+      title: '账户 {account} 已使用{limit_of, select, day {每日} other {每月}}限额的 {step}%',
+      text: '账户 {account} 已消费{limit_of, select, day {每日} other {每月}}限额 {limit_usd} 美元中的 {used_usd} 美元。达到限额后，到{limit_of, select, day { UTC 00:00 } other {下个月（UTC）开始}}为止，其请求将返回 429。',
+    },
     daily_limit_reached: {
       title: '账户 {account} 已达到每日限额',
       text: '账户 {account} 已消费每日限额 {limit_usd} 美元中的 {used_usd} 美元。到 UTC 00:00 为止，其请求将返回 429。请提高限额，或等待。',
