@@ -80,6 +80,7 @@ const tableOwners: TableOwners = {
   usage_month: ['src/ledger/'],
   usage_key_month: ['src/ledger/', 'src/access/key-list.ts'],
   report_day: ['src/ledger/'],
+  label_day: ['src/ledger/'],
   report_moment: ['src/ledger/'],
   token_minute: ['src/ledger/'],
   audit_checkpoint: ['src/ledger/audit/account.ts'],

@@ -347,6 +347,7 @@ const passesResponse = testOfFields(mayPassResponse)
 export const headersForPages = [
   'x-turnpike-request-id',
   'x-turnpike-cost-usd',
+  'x-turnpike-label-ignored',
   'request-id',
   'x-request-id',
   'retry-after',

@@ -8,6 +8,7 @@ import { dayMs, utcDay } from '../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { indexOf, type EndedExchange } from './exchange-row.ts'
 import { addExchange, noReport, reportValues, usageOf, type ReportSums } from './report-day.ts'
+import type { LabelPlace } from './label-day.ts'
 import { addUsage, isUsed, noUsage, totalMonth, type UsageSums } from './usage.ts'
 
 type Values = readonly (string | number | bigint)[]
@@ -31,6 +32,7 @@ interface Report {
     keyId: string,
     model: string,
     channel: string,
+    label: string,
   ]
   readonly sums: ReportSums
 }
@@ -40,15 +42,23 @@ interface Month {
   readonly usage: UsageSums
 }
 
-/** `hasTotals`: what a month grows by is also a row of all time. */
+interface SumOptions {
+  /** What a month grows by is also a row of all time. */
+  readonly hasTotals?: boolean
+  /** Under which label one that a request has given counts; the store decides it where this is absent. */
+  readonly countedLabel?: CountLabel
+}
+
+export type CountLabel = (place: LabelPlace) => string
+
 export function sumBatch(
   exchanges: readonly EndedExchange[],
-  { hasTotals = false }: { readonly hasTotals?: boolean } = {},
+  { hasTotals = false, countedLabel = ({ label }) => label }: SumOptions = {},
 ): BatchSums {
   const reports = new Map<string, Report>()
   const seconds = new Map<string, TokenMinute>()
   for (const exchange of exchanges) {
-    const { sums, key } = reportOf(reports, exchange)
+    const { sums, key } = reportOf(reports, exchange, countedLabel)
     addTo(sums, exchange)
     const [input, output] = exchange.tokens
     if (input + output === 0) continue
@@ -65,15 +75,21 @@ export function sumBatch(
   return { ...sumReports([...reports.values()], hasTotals), tokenMinute: [...seconds.values()] }
 }
 
-function reportOf(reports: Map<string, Report>, { row }: EndedExchange): Report {
+function reportOf(
+  reports: Map<string, Report>,
+  { row }: EndedExchange,
+  countedLabel: CountLabel,
+): Report {
   const accountId = row[indexOf.accountId]
   const keyId = row[indexOf.keyId]
   const model = row[indexOf.model]
   const channel = row[indexOf.channel] ?? ''
   const atMs = row[indexOf.endedAtMs]
-  const name = `${Math.floor(atMs / dayMs)}\0${accountId}\0${keyId}\0${model}\0${channel}`
+  const given = row[indexOf.label]
+  const label = given === '' ? '' : countedLabel({ accountId, day: utcDay(atMs), label: given })
+  const name = `${Math.floor(atMs / dayMs)}\0${accountId}\0${keyId}\0${model}\0${channel}\0${label}`
   return itemOf(reports, name, () => ({
-    key: [utcDay(atMs), accountId, keyId, model, channel],
+    key: [utcDay(atMs), accountId, keyId, model, channel, label],
     sums: noReport(),
   }))
 }

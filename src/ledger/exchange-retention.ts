@@ -4,11 +4,12 @@
  * row is missing; the limit never moves back. On PostgreSQL whole months are dropped at once. Rows
  * are deleted in small transactions with pauses: a charge waits for one of them at most.
  */
-import { dayMs } from '../base/clock.ts'
+import { dayMs, utcDay } from '../base/clock.ts'
 import { eachAccount } from './account-store.ts'
 import type { Database, Queryable, Transaction } from '../storage/database.ts'
 import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
 import { removeFreeExchanges } from './free-exchange-store.ts'
+import { removeLabelPlaces } from './label-day.ts'
 
 export interface RetentionOrder {
   readonly nowMs: number
@@ -43,11 +44,14 @@ export async function removeOldExchanges(
   const firstId = firstExchangeIdAt(Math.max(0, cutMs - longestExchangeMs))
   const fromId = await dropMonthsBefore(database, { firstId, pause })
   let removed = 0
-  for await (const { id } of eachAccount(database))
-    for await (const count of removeFrom(database, { accountId: String(id), fromId, cutMs })) {
+  for await (const { id } of eachAccount(database)) {
+    const accountId = String(id)
+    for await (const count of removeFrom(database, { accountId, fromId, cutMs })) {
       removed += count
       await pause()
     }
+    await removeLabelPlaces(database, { accountId, beforeDay: utcDay(cutMs) })
+  }
   removed += await removeFreeExchanges(database, { firstId: firstExchangeIdAt(cutMs), pause })
   return { cutMs, removed }
 }

@@ -40,6 +40,7 @@ export const exchangeColumns = [
   'is_own_cost_known',
   'waived_picos',
   'asked_model',
+  'label',
 ] as const
 
 type ExchangeRow = ReturnType<typeof rowOf>
@@ -59,6 +60,7 @@ export const indexOf = {
   firstEventMs: 19,
   ownCostPicos: 24,
   isOwnCostKnown: 25,
+  label: 28,
 } as const
 
 export interface EndedExchange {
@@ -118,6 +120,7 @@ function rowOf(record: ExchangeRecord) {
     record.isOwnCostKnown ? 1 : 0,
     record.waivedPicos ?? zeroPicos,
     record.askedModel ?? null,
+    record.label ?? '',
   ] as const
 }
 

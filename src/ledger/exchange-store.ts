@@ -43,6 +43,7 @@ export interface ExchangeFilter {
   /** First and last of a range. */
   readonly status?: readonly [number, number] | undefined
   readonly code?: string | undefined
+  readonly label?: string | undefined
   readonly ending?: FreeEnding | undefined
   /** By the start of the request; from inclusive, to exclusive. */
   readonly fromMs?: number | undefined
@@ -206,6 +207,7 @@ function conditionsOf(
   conditions.compare('x.status >=', status?.[0])
   conditions.compare('x.status <=', status?.[1])
   conditions.compare('x.code =', filter.code)
+  conditions.compare('x.label =', filter.label)
   conditions.compare('x.ending =', filter.ending)
   return conditions
 }
@@ -230,10 +232,12 @@ export async function countExchanges(
     const span = conditionsOf({ accountId, fromMs, toMs })
     const fitting = conditionsOf(filter, span.values)
     const standsFor = table === 'exchange' ? '1' : 'x.stands_for'
+    // The log's index has all other columns.
+    const label = filter.label === undefined ? '' : ', x.label'
     const rows = await snapshot.query(
       `SELECT ending, COUNT(*) AS seen,
               CAST(SUM(CASE WHEN ${fitting.text} THEN stands_for ELSE 0 END) AS BIGINT) AS counted
-         FROM (SELECT x.key_id, x.model, x.channel, x.status, x.code, x.ending,
+         FROM (SELECT x.key_id, x.model, x.channel, x.status, x.code, x.ending${label},
                       ${standsFor} AS stands_for
                  FROM ${table} x WHERE ${span.text}
                 ORDER BY x.exchange_id DESC LIMIT ${countedRowsMax}) x

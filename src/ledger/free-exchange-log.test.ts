@@ -51,6 +51,7 @@ describe('the log of free exchanges', () => {
       attempts: [],
       client: 'curl',
       address: 'ipv4',
+      label: '',
       ...fields,
     })
   const counted = (): number => saved.values().reduce((sum, row) => sum + row.standsFor, 0)

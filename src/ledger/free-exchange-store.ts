@@ -34,6 +34,7 @@ export const freeExchangeForm = rowForm({
   vendorRequestId: column.optional(column.text),
   client: column.text,
   address: column.text,
+  label: column.text,
 })
 export type FreeExchange = Read<typeof freeExchangeForm> & Pick<ExchangeRecord, 'attempts'>
 

@@ -159,6 +159,8 @@ export interface ExchangeRecord {
   readonly client: string
   /** As much of the client's address as the setting `record_addresses` allows. */
   readonly address: string
+  /** By which its account adds it up. Absent or empty = none. */
+  readonly label?: string | undefined
   /** What the vendor counted for the answer, charged or not, at the cost prices of its channel. */
   readonly ownCostPicos: Picos
   /** False where a charged answer came from a channel without cost prices; the cost is then zero here. */

@@ -15,6 +15,7 @@ import type { Queryable, SqlValue, Transaction } from '../storage/database.ts'
 import { column, rowForm, type Read } from '../storage/row-form.ts'
 import { credit, refundPrefix, type CreditResult } from './entry-store.ts'
 import { readExchangeCut } from './exchange-retention.ts'
+import { findCountedLabel } from './label-day.ts'
 import { dayCost, readPicos, totalMonth } from './usage.ts'
 
 const billedForm = rowForm({
@@ -24,6 +25,8 @@ const billedForm = rowForm({
   model: column.text,
   /** Empty where no channel's answer was delivered. */
   channel: column.text,
+  /** As the request gave it; empty = none. */
+  label: column.text,
   endedAtMs: column.number,
   /** Zero = not charged. */
   chargePicos: column.amount,
@@ -54,7 +57,7 @@ async function findBy(
 ): Promise<readonly BilledExchange[]> {
   const rows = await database.query(
     `SELECT x.account_id, x.exchange_id, x.key_id, x.model, COALESCE(x.channel, '') AS channel,
-            x.ended_at_ms, x.is_own_cost_known, -COALESCE(e.amount_picos, 0) AS charge_picos
+            x.label, x.ended_at_ms, x.is_own_cost_known, -COALESCE(e.amount_picos, 0) AS charge_picos
        FROM exchange x
        LEFT JOIN entry e ON e.account_id = x.account_id AND e.reference = x.exchange_id
         AND e.kind = 'charge'
@@ -95,7 +98,7 @@ export async function refund(
 
 async function lowerSums(
   transaction: Transaction,
-  { accountId, keyId, model, channel, endedAtMs, isOwnCostKnown }: BilledExchange,
+  { accountId, keyId, model, channel, label, endedAtMs, isOwnCostKnown }: BilledExchange,
   amountPicos: Picos,
 ): Promise<void> {
   const day = utcDay(endedAtMs)
@@ -112,7 +115,8 @@ async function lowerSums(
   await change(lowerMonthSql, 2, accountId, month, totalMonth, model)
   await change(lowerKeyMonthSql, 2, accountId, keyId, month, totalMonth)
   const unknownPicos = isOwnCostKnown ? zeroPicos : amountPicos
-  await change(changeReportSql, 1, day, accountId, keyId, model, channel, unknownPicos)
+  const counted = await findCountedLabel(transaction, { accountId, day, label })
+  await change(changeReportSql, 1, day, accountId, keyId, model, channel, unknownPicos, counted)
 }
 
 const lowerMonthSql = `UPDATE usage_month SET cost_picos = cost_picos - $1
@@ -126,4 +130,5 @@ const lowerKeyMonthSql = `UPDATE usage_key_month SET cost_picos = cost_picos - $
 const changeReportSql = `UPDATE report_day SET refunded_picos = refunded_picos + $1,
     unknown_cost_revenue_picos = unknown_cost_revenue_picos - $7
   WHERE day = $2 AND account_id = $3 AND key_id = $4 AND model = $5 AND channel = $6
+    AND label = $8
   RETURNING ${dayCost} AS left_picos`

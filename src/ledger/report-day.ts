@@ -13,7 +13,14 @@ export const firstEventBoundsMs = [
   100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 7_500, 10_000, 20_000, 60_000,
 ] as const
 
-export const reportKeyColumns = ['day', 'account_id', 'key_id', 'model', 'channel'] as const
+export const reportKeyColumns = [
+  'day',
+  'account_id',
+  'key_id',
+  'model',
+  'channel',
+  'label',
+] as const
 
 /** A column for each bucket, in the order of the bounds. */
 export const firstEventColumns = [

@@ -21,6 +21,7 @@ export const reportDimensions = {
   key: 'key_id',
   model: 'model',
   channel: 'channel',
+  label: 'label',
 } as const
 
 export type ReportDimension = keyof typeof reportDimensions

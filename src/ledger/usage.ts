@@ -171,7 +171,7 @@ export function readSum(row: Row): Picos {
 export interface DayUsage extends UsageSums {
   readonly accountId: string
   readonly day: string
-  /** The key's id or the model; empty for all together. */
+  /** The key's id, the model or the label; empty for all together. */
   readonly of: string
 }
 
@@ -180,13 +180,13 @@ export interface DaysQuestion {
   /** Both days are included. */
   readonly from: string
   readonly to: string
-  readonly by: 'key' | 'model' | undefined
+  readonly by: keyof typeof groupColumns | undefined
   /** All without it. */
   readonly rowsMax?: number
 }
 
 const cacheTokens = 'cache_read_tokens + cache_write_tokens'
-const groupColumns = { key: ', key_id', model: ', model' } as const
+const groupColumns = { key: ', key_id', model: ', model', label: ', label' } as const
 
 /**
  * Reads sums of days, which the store adds up along an index: by account, by day and then by key or model.
@@ -212,7 +212,7 @@ export async function readDays(
   return rows.map((row) => ({
     accountId: String(row['account_id']),
     day: String(row['day']),
-    of: String(row['key_id'] ?? row['model'] ?? ''),
+    of: String(row['key_id'] ?? row['model'] ?? row['label'] ?? ''),
     ...readCounts(row),
     costPicos: readSum(row),
   }))

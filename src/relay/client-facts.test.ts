@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fieldsOf } from '../http/wire/fields.ts'
 import { clientFacts, clientFamily, recordedAddress } from './client-facts.ts'
 
 test('names the family of programs by their user agent', () => {
@@ -44,6 +45,11 @@ test('records as much of an address as is allowed', () => {
     ['192.0.2.0/24', '2001:db8:1:2::/64', ''],
     ['192.0.2.77', '2001:db8:1:2:3::4', ''],
   ])
-  const request = { header: () => 'curl/8.0', clientAddress: '192.0.2.77' }
-  assert.deepEqual(clientFacts(request, 'family'), { client: 'curl', address: 'ipv4' })
+  const fields = fieldsOf(['X-Turnpike-Label', 'team-a'])
+  const request = { header: () => 'curl/8.0', fields, clientAddress: '192.0.2.77' }
+  assert.deepEqual(clientFacts(request, 'family'), {
+    client: 'curl',
+    address: 'ipv4',
+    label: 'team-a',
+  })
 })

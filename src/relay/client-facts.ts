@@ -1,9 +1,11 @@
 /**
- * The facts of a record about the client that sent a request: the family of its program, and as much of its
- * address as the operator allows. Never a header as it came. Pure but for a bounded memory of families.
+ * The facts of a record about the client that sent a request: the family of its program, as much of its
+ * address as the operator allows, and the label of the request. Never another header as it came. Pure but
+ * for a bounded memory of families.
  */
 import { addressGroup } from '../base/ip-address.ts'
 import type { IncomingRequest } from '../http/server/request.ts'
+import { readLabel } from './label.ts'
 
 /** How much of an address a record keeps. */
 export type RecordedAddress = 'none' | 'family' | 'network' | 'full'
@@ -13,15 +15,18 @@ export interface ClientFacts {
   readonly client: string
   /** Empty = not recorded, or unknown. */
   readonly address: string
+  /** Empty = none. */
+  readonly label: string
 }
 
 export function clientFacts(
-  request: Pick<IncomingRequest, 'header' | 'clientAddress'>,
+  request: Pick<IncomingRequest, 'header' | 'fields' | 'clientAddress'>,
   recorded: RecordedAddress,
 ): ClientFacts {
   return {
     client: clientFamily(request.header('user-agent')),
     address: recordedAddress(request.clientAddress, recorded),
+    label: readLabel(request.fields),
   }
 }
 

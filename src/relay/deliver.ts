@@ -19,6 +19,7 @@ import type { Ending } from '../metering/settlement.ts'
 import type { Answered } from './answered.ts'
 import type { ClientLink } from './client-link.ts'
 import { KeepAlive } from './keep-alive.ts'
+import { findLabelFault, labelIgnoredHeader } from './label.ts'
 import { outputTokensMax } from './output-limits.ts'
 import { accountLimitHeaders, errorReply, errorToShow, statusOf } from './own-replies.ts'
 import type { Admitted, RelayServices } from './stages.ts'
@@ -340,7 +341,7 @@ function answerHeaders(
   return forwardResponseHeaders(head.fields).addAll(ownHeaders(admitted, services, vendorId))
 }
 
-/** Our ids, and the account's own limits. */
+/** Our ids, the account's own limits, and what became of a bad label. */
 function ownHeaders(
   admitted: Admitted,
   { clock, ledger }: DeliverServices,
@@ -349,6 +350,8 @@ function ownHeaders(
   const { format, exchangeId } = admitted
   const headers = [exchangeIdHeader, exchangeId]
   if (vendorId === undefined) headers.push(format.requestIdHeader, exchangeId)
+  const labelFault = findLabelFault(admitted.request.fields)
+  if (labelFault !== undefined) headers.push(labelIgnoredHeader, labelFault)
   const limits = accountLimitHeaders(admitted, ledger, clock.now())
   for (const [name, value] of Object.entries(limits)) headers.push(name, value)
   return headers

@@ -262,6 +262,7 @@ function exchangeRecord(
     code: delivered.code,
     client: client.client,
     address: client.address,
+    label: client.label,
     ownCostPicos: decision.ownCostPicos,
     isOwnCostKnown: decision.isOwnCostKnown,
     waivedPicos,

@@ -20,6 +20,7 @@ const copiedTables = [
   'usage_month',
   'usage_key_month',
   'report_day',
+  'label_day',
   'report_moment',
   'vendor',
   'model',

@@ -1,6 +1,6 @@
 /**
- * The shares of an account's limits: 50 and 80 % are told once in a period, by any node and over restarts; the
- * limit itself is an alert. Spend is written as the books have it, because only its sums count here.
+ * The shares of an account's limits: 50 and 80 % are told once in a period, by any node and over restarts;
+ * the limit itself is an alert. Spend is written as the books have it, because only its sums count here.
  */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -47,6 +47,7 @@ async function spend(accountId: string, todayUsd: string, beforeUsd = '0'): Prom
       key_id: 'key_1',
       model: 'large-1',
       channel: 'alpha-main',
+      label: '',
       charged_requests: requests,
       requests,
       revenue_picos: today,
@@ -68,8 +69,8 @@ async function spend(accountId: string, todayUsd: string, beforeUsd = '0'): Prom
 function told(): readonly string[] {
   return [...distinct(receiver.received).values()].map((message) => {
     const { kind, state, severity, facts } = dataOf(message)
-    const { step, limit_of: limitOf } = facts as Record<string, unknown>
-    const what = step === undefined ? String(kind) : `${String(step)} % of the ${String(limitOf)}`
+    const { step, limit_of: limitOf } = facts as Readonly<Record<string, string | number>>
+    const what = step === undefined ? String(kind) : `${step} % of the ${limitOf}`
     return `${what} ${state === 'firing' ? String(severity) : 'over'}`
   })
 }

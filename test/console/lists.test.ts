@@ -180,6 +180,7 @@ describe('a list', () => {
       attempts: [],
       client: 'curl',
       address: '',
+      label: '',
       standsFor: 1,
     }))
     await saveFreeExchanges(context.database, lines)

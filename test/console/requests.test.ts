@@ -38,6 +38,7 @@ const refused: Omit<FreeExchangeRow, 'accountId' | 'exchangeId' | 'startedAtMs' 
   attempts: [],
   client: 'curl',
   address: '',
+  label: '',
   standsFor: 1,
 }
 

@@ -117,6 +117,7 @@ for (const language of languages)
           attempts: [],
           client: 'curl',
           address: '',
+          label: '',
           standsFor: 1,
         },
       ])

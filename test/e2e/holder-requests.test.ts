@@ -152,6 +152,7 @@ describe('an account holder', () => {
       attempts: [],
       client: '',
       address: '',
+      label: '',
       standsFor: 1,
     }))
     await saveFreeExchanges(gateway.context.database, rows)

@@ -403,7 +403,7 @@ function insertReport(accountId: string): string {
   const ones = ['requests', 'charged_requests', 'revenue_picos']
   const figures = columns.map((column) => (ones.includes(column) ? 1 : 0))
   return `INSERT INTO report_day (${[...reportKeyColumns, ...columns].join(', ')})
-    VALUES ('2026-01-01', '${accountId}', 'k', 'm', '', ${figures.join(', ')})`
+    VALUES ('2026-01-01', '${accountId}', 'k', 'm', '', '', ${figures.join(', ')})`
 }
 
 const none = { accounts: 0, entries: 0, exchanges: 0, charges: 0, differences: 0 }

@@ -187,6 +187,7 @@ export function freeExchange(accountId: string, atMs: number): FreeExchangeRow {
     attempts: [],
     client: 'curl',
     address: 'ipv4',
+    label: '',
     standsFor: 1,
   }
 }

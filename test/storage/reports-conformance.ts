@@ -116,6 +116,7 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
           key: null,
           model: null,
           channel: null,
+          label: null,
           requests: 2,
           charged_requests: 1,
           errors: 1,
@@ -193,9 +194,9 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
       await settle(2n, { model: 'a-1', attemptCount: 2 })
       const columns = [...reportCountColumns, ...reportAmountColumns].join(', ')
       await harness.database.query(
-        `INSERT INTO report_day (day, account_id, key_id, model, channel, ${columns})
+        `INSERT INTO report_day (day, account_id, key_id, model, channel, label, ${columns})
          WITH RECURSIVE place (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM place WHERE n < 10001)
-         SELECT day, account_id, key_id, 'b-' || n, channel, ${columns} FROM report_day, place`,
+         SELECT day, account_id, key_id, 'b-' || n, channel, label, ${columns} FROM report_day, place`,
       )
       let text = ''
       const write = (piece: string): void => void (text += piece)
@@ -326,7 +327,7 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
       await addCheck(2n, false)
       const byKey = await report({ by: 'day,model' })
       for (const name of Object.keys(byKey[0] ?? {})) {
-        if (/^(account|key|channel)(_id)?$/.test(name)) continue
+        if (/^(account|key|channel|label)(_id)?$/.test(name)) continue
         const sorted = await report({ by: 'day,model', sort: name, limit: 1 })
         assert.deepEqual(
           sorted.toSorted((one, next) => ((one.model ?? '') < (next.model ?? '') ? -1 : 1)),

@@ -60,6 +60,7 @@ export function describeRequestList(name: string, open: () => Promise<LedgerHarn
       attempts: [],
       client: 'curl',
       address: '',
+      label: '',
       standsFor: 1,
       ...differs,
     })

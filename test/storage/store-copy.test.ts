@@ -35,6 +35,7 @@ const tables = [
   'usage_month',
   'usage_key_month',
   'report_day',
+  'label_day',
   'answer_state',
 ]
 

@@ -137,6 +137,7 @@ const requestFields = {
   output_tokens: number,
   cache_tokens: number,
   cost: text,
+  label: nullable(text),
   requests: number,
 }
 const requestForm = record(requestFields)

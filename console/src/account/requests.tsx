@@ -71,6 +71,13 @@ const columns: readonly ListColumn<RequestLine>[] = [
     cell: ({ cost }) => <Usd value={cost} places={6} />,
     value: ({ cost }) => cost,
   },
+  {
+    id: 'label',
+    name: t('account.label'),
+    isExtra: true,
+    cell: ({ label }) => label,
+    value: ({ label }) => label,
+  },
 ]
 
 function tokens(

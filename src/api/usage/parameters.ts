@@ -19,6 +19,7 @@ const places: ReadonlyMap<string, readonly string[]> = new Map([
   ['last', [statement]],
   ['key', [requests]],
   ['model', [requests]],
+  ['label', [requests]],
   ['outcome', [requests]],
   ['sort', [requests]],
   ['cursor', [requests, '/v1/usage/keys']],

@@ -30,7 +30,7 @@ const table = `
   x-ratelimit-reset-tokens x-real-ip x-request-id x-robots-tag x-session-affinity x-should-retry
   x-stainless-arch x-stainless-async x-stainless-helper-method x-stainless-lang x-stainless-os
   x-stainless-package-version x-stainless-raw-response x-stainless-retry-count
-  x-stainless-runtime x-stainless-runtime-version x-stainless-timeout
+  x-stainless-runtime x-stainless-runtime-version x-stainless-timeout x-turnpike-label
 `
 
 /** By number, in lower case. */

@@ -21,6 +21,7 @@ import { auditRefunds } from './refunds.ts'
 import { addToReport, auditReports, type ReportsByName } from './reports.ts'
 import { addFindings, type Findings, noFindings, report, usd } from './findings.ts'
 import { readExchangeCut } from '../exchange-retention.ts'
+import { readCountedLabels } from '../label-day.ts'
 import { readPicos, readSum, sumOf } from '../usage.ts'
 import { longestExchangeMs } from '../entry-store.ts'
 
@@ -75,14 +76,15 @@ async function auditFrom(
   const fromMs = Math.max(range.sinceMs, cutMs)
   const refunds = await auditRefunds(snapshot, accountId, findings)
   const byExchange: ReportsByName = new Map()
+  const fromDay = utcDay(fromMs)
+  const countedLabel = await readCountedLabels(snapshot, { accountId, fromDay })
   let isOverrun = false
   for await (const row of eachExchange(snapshot, { ...range, fromMs })) {
     findings.counts.exchanges++
     if (/over_hold|uncovered/.test(String(row['marks']))) isOverrun = true
     auditExchange(row, { findings, readBill })
-    addToReport(byExchange, row, refunds)
+    addToReport(byExchange, row, { refunds, countedLabel })
   }
-  const fromDay = utcDay(fromMs)
   const sinceDay = utcDay(range.sinceMs)
   const days = { accountId, byExchange, byEntry, refunds, fromDay, sinceDay }
   await auditReports(snapshot, days, findings)

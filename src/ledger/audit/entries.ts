@@ -186,7 +186,7 @@ export function eachExchange(
   return eachRow(pageSize, (last) =>
     snapshot.query(
       `SELECT x.account_id, x.exchange_id, x.key_id, x.model, x.ended_at_ms, x.ending,
-              x.attempt_count, x.channel, x.amount_picos, x.usage, x.marks, x.price_lines,
+              x.attempt_count, x.channel, x.label, x.amount_picos, x.usage, x.marks, x.price_lines,
               x.operator_cost_picos, x.first_event_ms, x.own_cost_picos, x.is_own_cost_known, e.kind,
               e.amount_picos AS entry_picos
          FROM exchange x

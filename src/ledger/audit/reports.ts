@@ -17,6 +17,7 @@ import {
   reportCountColumns,
   type ReportSums,
 } from '../report-day.ts'
+import type { CountedLabels } from '../label-day.ts'
 import type { DaySum } from './entries.ts'
 import { addToMonths, auditMonths, noMonths } from './months.ts'
 import { report, usd, type Findings } from './findings.ts'
@@ -24,11 +25,20 @@ import type { Refunds } from './refunds.ts'
 
 export type ReportsByName = Map<string, ReportSums>
 
+interface Counting {
+  readonly refunds: Refunds
+  readonly countedLabel: CountedLabels
+}
+
 /** Adds an exchange to the sums of its day. */
-export function addToReport(reports: ReportsByName, row: Row, refunds: Refunds): void {
+export function addToReport(
+  reports: ReportsByName,
+  row: Row,
+  { refunds, countedLabel }: Counting,
+): void {
   const day = utcDay(Number(row['ended_at_ms']))
-  const channel = row['channel'] ?? ''
-  const name = [day, row['key_id'], row['model'], channel].map(String).join('\0')
+  const label = countedLabel(day, String(row['label']))
+  const name = nameOf({ ...row, day, label })
   let sums = reports.get(name)
   if (sums === undefined) {
     sums = noReport()
@@ -66,7 +76,7 @@ export async function auditReports(
   const compare = (name: string, stored: ReportSums | undefined): void => {
     const storedText = describe(stored)
     const derivedText = describe(byExchange.get(name))
-    const key = name.split('\0').join(', ')
+    const key = name.replace(/\0$/, '').split('\0').join(', ')
     if (storedText !== derivedText) differ(key, '', storedText, derivedText)
   }
   const differ = (key: string, how: string, stored: string, derived: string): void => {
@@ -88,7 +98,7 @@ export async function auditReports(
     addToDay(days, day, stored)
     addToMonths(sums, row, stored)
     if (day < fromDay) continue
-    const name = [day, row['key_id'], row['model'], row['channel']].map(String).join('\0')
+    const name = nameOf(row)
     unseen.delete(name)
     compare(name, stored)
   }
@@ -121,6 +131,13 @@ function* moneyOfDays(
   }
 }
 
+/** The key of a row within its account. */
+function nameOf(row: Row): string {
+  return [row['day'], row['key_id'], row['model'], row['channel'] ?? '', row['label']]
+    .map(String)
+    .join('\0')
+}
+
 const noMoney: DayMoney = { charged: 0, revenue: zeroPicos, refunded: zeroPicos }
 
 function describeMoney(charges: number, charged: Picos, refunded: Picos): string {
@@ -146,14 +163,15 @@ function eachReportRow(
   return eachRow(pageSize, (last) =>
     snapshot.query(
       `SELECT * FROM report_day
-        WHERE account_id = $1 AND day >= $2 AND (day, key_id, model, channel) > ($2, $3, $4, $5)
-        ORDER BY day, key_id, model, channel LIMIT $6`,
+        WHERE account_id = $1 AND day >= $2 AND (day, key_id, model, channel, label) > ($2, $3, $4, $5, $6)
+        ORDER BY day, key_id, model, channel, label LIMIT $7`,
       [
         accountId,
         last?.['day'] ?? sinceMonth,
         last?.['key_id'] ?? '',
         last?.['model'] ?? '',
         last?.['channel'] ?? '',
+        last?.['label'] ?? '',
         pageSize,
       ],
     ),

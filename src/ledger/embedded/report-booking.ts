@@ -6,6 +6,7 @@ import type { Picos } from '../../base/money.ts'
 import type { SqliteConnection, Statement } from '../../storage/sqlite/connection.ts'
 import { sumBatch } from '../batch-sums.ts'
 import type { EndedExchange } from '../exchange-row.ts'
+import { LabelPlaces } from '../label-day.ts'
 import { reportAmountColumns, reportCountColumns, reportKeyColumns } from '../report-day.ts'
 import { totalMonth } from '../usage.ts'
 
@@ -18,6 +19,8 @@ export class ReportBooking {
   readonly #addToKey: Statement
   readonly #addToSecond: Statement
   readonly #pruneSeconds: Statement
+  readonly #labels: LabelPlaces
+
   constructor(connection: SqliteConnection) {
     this.#addToReport = connection.prepare(
       addSql('report_day', reportKeyColumns, [...reportCountColumns, ...reportAmountColumns]),
@@ -30,11 +33,12 @@ export class ReportBooking {
     )
     this.#addToSecond = connection.prepare(addToSecondSql)
     this.#pruneSeconds = connection.prepare(pruneSecondsSql)
+    this.#labels = new LabelPlaces(connection)
   }
 
   /** Returns the sum of the charges of each charged account. */
   write(exchanges: readonly EndedExchange[]): ReadonlyMap<string, Picos> {
-    const sums = sumBatch(exchanges)
+    const sums = sumBatch(exchanges, { countedLabel: (place) => this.#labels.counted(place) })
     for (const row of sums.reportDay) this.#addToReport.run(...row)
     for (const row of sums.usageMonth) this.#addToMonth.run(...row)
     for (const row of sums.usageKeyMonth) this.#addToKey.run(...row)

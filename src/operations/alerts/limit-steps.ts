@@ -1,8 +1,8 @@
 /**
  * Tells that an account has used 50 or 80 % of its daily or monthly limit: a message without an end, not an
- * alert, because half of all accounts may be there every day. The limit itself is an alert (account-rules.ts).
- * Invariant: a step is told once for a limit in its period, over restarts and all nodes, and not after a
- * higher one.
+ * alert, because half of all accounts may be there every day. The limit itself is an alert: see
+ * account-rules.ts. Invariant: a step is told once for a limit in its period, over restarts and all nodes,
+ * and not after a higher one.
  */
 import { newId } from '../../base/id.ts'
 import { formatUsd, zeroPicos } from '../../base/money.ts'

@@ -1,4 +1,4 @@
-/** What an account has used on each day of a period, in all or by key or model. */
+/** What an account has used on each day of a period, in all or by key, model or label. */
 import { z } from 'zod'
 import { readNamesOfKeys } from '../../access/key-store.ts'
 import { dayMs, utcDay } from '../../base/clock.ts'
@@ -15,14 +15,14 @@ const linesMax = 10_000
 /** Read in one statement. */
 const partDays = 31
 
-const groups = ['key', 'model'] as const
+const groups = ['key', 'model', 'label'] as const
 
 const day = z.iso.date('must be a day such as 2027-01-31')
 
 const daysInput = z.strictObject({
   from: day.optional(),
   to: day.optional(),
-  by: z.enum(groups, 'must be key or model').optional(),
+  by: z.enum(groups, 'must be key, model or label').optional(),
 })
 
 const daysForm = z.strictObject({
@@ -36,6 +36,8 @@ const daysForm = z.strictObject({
       key_id: z.string().optional(),
       key: z.string().optional(),
       model: z.string().optional(),
+      /** Empty without a label. */
+      label: z.string().optional(),
       requests: count,
       input_tokens: count,
       output_tokens: count,
@@ -71,6 +73,7 @@ export const holderDays = operation(
         day: name,
         ...(by === 'key' && { key_id: of, key: names?.get(of) ?? of }),
         ...(by === 'model' && { model: of }),
+        ...(by === 'label' && { label: of }),
         requests: sums.requests,
         input_tokens: sums.inputTokens,
         output_tokens: sums.outputTokens,

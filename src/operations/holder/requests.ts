@@ -54,6 +54,7 @@ const sortedRowsMax = 100_000
 const requestsInput = z.strictObject({
   key: searchWord.optional(),
   model: searchWord.optional(),
+  label: searchWord.optional(),
   outcome: z.enum(endings, `must be one of ${endings.join(', ')}`).optional(),
   from: fromTime.optional(),
   to: untilTime.optional(),
@@ -85,6 +86,7 @@ const holderRequestForm = z.object({
   cache_tokens: shown.cache_tokens,
   cost_usd: usdShown,
   cost: usd,
+  label: shown.label,
   requests: shown.requests,
 })
 
@@ -119,14 +121,15 @@ type Requests = Page<Answer<typeof holderRequestForm>>
 /** A page may have fewer than `limit`, or none, and still be followed by another one. */
 async function listByTime(
   snapshot: Queryable,
-  { accountId, key, model, outcome, from, to, cursor, limit }: Asked,
+  { accountId, key, model, label, outcome, from, to, cursor, limit }: Asked,
 ): Promise<Requests> {
   const place = { accountId, toMs: to, beforeId: cursor }
-  const hasFilter = [key, model, outcome].some((given) => given !== undefined)
+  const hasFilter = [key, model, label, outcome].some((given) => given !== undefined)
   const end = hasFilter
     ? await findSearchEnd(snapshot, { ...place, rowsMax: searchRowsMax })
     : undefined
-  const filter = { ...place, fromMs: from, keyId: key, model, ending: outcome, sinceId: end }
+  const chosen = { keyId: key, model, label, ending: outcome }
+  const filter = { ...place, ...chosen, fromMs: from, sinceId: end }
   const found = await listExchanges(snapshot, { ...filter, countMax: limit + 1 })
   const page = pageOf(found, {
     limit,
@@ -138,7 +141,7 @@ async function listByTime(
 }
 
 async function listByCost(snapshot: Queryable, asked: Asked): Promise<Requests> {
-  const { accountId, key, model, outcome, from, to, cursor, limit } = asked
+  const { accountId, key, model, label, outcome, from, to, cursor, limit } = asked
   const end = await findSearchEnd(snapshot, { accountId, toMs: to, rowsMax: sortedRowsMax + 1 })
   if (end !== undefined && (from === undefined || end >= firstExchangeIdAt(from)))
     throw invalidField('sort', `takes at most ${sortedRowsMax} requests; ask for fewer days`)
@@ -154,6 +157,7 @@ async function listByCost(snapshot: Queryable, asked: Asked): Promise<Requests> 
     toMs: to,
     keyId: key,
     model,
+    label,
     ending: outcome,
     countMax: limit + 1,
   }

@@ -76,7 +76,8 @@ function keptValue(value: string, dimension: ReportDimension, kept: KeptValues |
 }
 
 function valueOf(check: CheckSum, dimension: ReportDimension): string {
-  return dimension === 'account' || dimension === 'key' ? '' : check[dimension]
+  const isOfRequests = dimension === 'account' || dimension === 'key' || dimension === 'label'
+  return isOfRequests ? '' : check[dimension]
 }
 
 /** Returns the lines with these keys, in the order of the keys. */

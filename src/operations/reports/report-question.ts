@@ -48,6 +48,7 @@ export const reportFields = {
     .min(1, 'must be the name of a channel')
     .optional()
     .describe('Only this channel.'),
+  label: z.string().min(1, 'must be a label').optional().describe('Only this label.'),
   /** All others are added up under an empty value. */
   largest: largestCount
     .optional()
@@ -100,13 +101,13 @@ export function daysOf({ fromMs, untilMs }: Period) {
   return { fromDay: utcDay(fromMs), toDay: utcDay(untilMs) }
 }
 
-/** Checks belong to no account and no key. */
+/** Checks belong to no account and no key, and have no label. */
 async function readChecks(
   snapshot: Queryable,
-  { account, key, model, channel }: ReportQuestion['only'],
+  { account, key, label, model, channel }: ReportQuestion['only'],
   period: Period,
 ): Promise<readonly CheckSum[]> {
-  if (account !== undefined || key !== undefined) return []
+  if (account !== undefined || key !== undefined || label !== undefined) return []
   const checks = await sumChecks(snapshot, period)
   return checks.filter(
     (check) =>

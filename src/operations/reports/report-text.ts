@@ -55,6 +55,7 @@ const groupColumns: Readonly<
   key: ['key_id', 'key'],
   model: ['model'],
   channel: ['channel'],
+  label: ['label'],
 }
 
 const sumColumns = Object.keys(sumFields) as (keyof typeof sumFields)[]

@@ -1,6 +1,6 @@
 /**
- * Reports: requests, tokens, revenue, own cost, margin and times by day, account, key, model and channel.
- * Every sum comes from table report_day, written with each charge, so a report adds up to the ledger
+ * Reports: requests, tokens, revenue, own cost, margin and times by day, account, key, model, channel and
+ * label. Every sum comes from table report_day, written with each charge, so a report adds up to the ledger
  * exactly, also for days whose requests are no longer kept. The gateway's own checks belong to no account.
  */
 import { z } from 'zod'
@@ -36,6 +36,8 @@ const groupFields = {
   model: grouped,
   /** Empty where no channel answered. */
   channel: grouped,
+  /** Empty without a label. */
+  label: grouped,
 }
 
 const rowForm = z.strictObject({
@@ -147,6 +149,7 @@ export function viewLine(
     key: keyId === null ? null : (keys.get(keyId) ?? ''),
     model: dimension('model'),
     channel: dimension('channel'),
+    label: dimension('label'),
     ...viewSums(sums, checks),
   }
 }

@@ -44,6 +44,7 @@ export const requestFilters = {
     .enum(errorCodes, 'must be a code of docs/errors.md')
     .optional()
     .describe('Error code such as ledger.insufficient_balance.'),
+  label: searchWord.optional().describe('Label of the request.'),
   from: fromTime.optional(),
   to: untilTime.optional(),
 }

@@ -81,6 +81,10 @@ export const requestForm = z.strictObject({
   /** The end of the last request that the line counts. */
   ended_at: moment,
   client: z.string().nullable().meta({ description: 'Family of the user agent.' }),
+  label: z
+    .string()
+    .nullable()
+    .meta({ description: 'As the client gave it in the header x-turnpike-label.' }),
   requests: z
     .int()
     .min(1)
@@ -183,6 +187,7 @@ export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames): Req
     attempt_count: exchange.attempts.length,
     ended_at: timeText(exchange.endedAtMs),
     client: exchange.client === '' ? null : exchange.client,
+    label: exchange.label === '' ? null : exchange.label,
     requests: exchange.standsFor,
   }
 }

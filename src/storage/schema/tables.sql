@@ -233,6 +233,7 @@ CREATE TABLE exchange (
   -- Its likely cost, where it came to nothing and is free for that; see ledger/waivers.ts.
   waived_picos BIGINT NOT NULL DEFAULT 0 CHECK (waived_picos >= 0),
   asked_model TEXT COLLATE "C", -- by which name the client asked, where that is not the model's id
+  label TEXT COLLATE "C" NOT NULL DEFAULT '', -- as the client gave it; '' = none
   PRIMARY KEY (account_id, exchange_id)
 ) STRICT PARTITION BY RANGE (exchange_id);
 
@@ -257,6 +258,7 @@ CREATE TABLE free_exchange (
   address TEXT COLLATE "C" NOT NULL DEFAULT '', -- as the setting record_addresses says
   stands_for BIGINT NOT NULL DEFAULT 1, -- how many exchanges the row counts
   asked_model TEXT COLLATE "C", -- as in table exchange
+  label TEXT COLLATE "C" NOT NULL DEFAULT '', -- as in table exchange
   PRIMARY KEY (account_id, exchange_id)
 ) STRICT;
 
@@ -369,6 +371,7 @@ CREATE TABLE report_day (
   key_id TEXT COLLATE "C" NOT NULL,
   model TEXT COLLATE "C" NOT NULL,
   channel TEXT COLLATE "C" NOT NULL, -- '' = none answered
+  label TEXT COLLATE "C" NOT NULL, -- '' = none; 'other' = one without a place in label_day
   requests BIGINT NOT NULL,
   charged_requests BIGINT NOT NULL,
   errors BIGINT NOT NULL, -- ended neither completed nor because the client left
@@ -399,9 +402,18 @@ CREATE TABLE report_day (
   lost_cost_picos BIGINT NOT NULL, -- estimated cost of what no account pays
   refunded_picos BIGINT NOT NULL, -- of these charges, whenever they were refunded
   unknown_cost_revenue_picos BIGINT NOT NULL, -- charges less refunds of requests whose own cost is not known
-  PRIMARY KEY (day, model, channel, account_id, key_id)
+  PRIMARY KEY (day, model, channel, account_id, key_id, label)
 ) STRICT, WITHOUT ROWID WITH (fillfactor = 70); -- most settled requests rewrite a row of it
 CREATE INDEX report_day_by_account ON report_day (account_id, day, key_id);
+
+-- The labels of an account that count for themselves in report_day: the first 200 of a day. A place that is
+-- taken stays taken, so a label counts in one way all day. Rows are kept as long as exchanges.
+CREATE TABLE label_day (
+  account_id TEXT COLLATE "C" NOT NULL,
+  day TEXT COLLATE "C" NOT NULL, -- YYYY-MM-DD, UTC
+  label TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (account_id, day, label)
+) STRICT, WITHOUT ROWID;
 
 -- The sums of report_day over all accounts at a moment of the day. Rows older than a few days are deleted.
 CREATE TABLE report_moment (

@@ -109,9 +109,11 @@ function addTo(map: Map<string, Picos>, name: string, amount: Picos): void {
   map.set(name, addPicos(map.get(name) ?? zeroPicos, amount))
 }
 
+const noLabel = ''
+
 function addToReport({ reports }: Sums, record: ExchangeRecord): void {
   const { accountId, keyId, model, channel = '', endedAtMs, usage } = record
-  const name = nameOf(utcDay(endedAtMs), accountId, keyId, model, channel)
+  const name = nameOf(utcDay(endedAtMs), accountId, keyId, model, channel, noLabel)
   addExchange(entryOf(reports, name, noReport), {
     ...record,
     firstEventMs: record.firstEventMs ?? null,

@@ -269,9 +269,9 @@ async function refundHalf(
 ): Promise<void> {
   await database.transact(async (transaction) => {
     for (const record of records) {
-      const { amountPicos, channel = '', endedAtMs } = record
+      const { amountPicos, channel = '', label = '', endedAtMs } = record
       await refund(transaction, {
-        exchange: { ...record, channel, chargePicos: amountPicos },
+        exchange: { ...record, channel, label, chargePicos: amountPicos },
         amountPicos: picos(amountPicos / 2n),
         reason: 'answer was incomplete',
         atMs: endedAtMs + 60_000,

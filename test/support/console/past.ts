@@ -126,6 +126,7 @@ export function drawRefusals(
       attempts: [],
       client: 'python-requests',
       address: '',
+      label: '',
       standsFor: code === 'access.rate_limited' ? Math.ceil(random() * 40) : 1,
     }
   })

@@ -66,6 +66,7 @@ export const account = {
   isKey: 'This is a key for model requests (cr_…). This page needs a read-only token (ro_…).',
   isOther: 'A read-only token begins with ro_.',
   key: 'Key',
+  label: 'Label',
   keysHint:
     'Your operator creates and revokes keys. The secret of a key is shown once, when it is made.',
   keysOf: 'Keys of the account',

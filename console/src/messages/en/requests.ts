@@ -78,6 +78,7 @@ export const requests = {
   inOut: '<input></input> in, <output></output> out',
   inOutCached: '<input></input> in, <output></output> out, <cache></cache> from or into the cache',
   key: 'Key',
+  label: 'Label',
   keyId: 'Key id',
   leftBeforeEnd: 'The beginning of the answer; it left before the end.',
   list: {

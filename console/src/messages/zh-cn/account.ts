@@ -68,6 +68,7 @@ export const account = {
   isKey: '这是用于模型请求的密钥（cr_…）。此页面需要只读令牌（ro_…）。',
   isOther: '只读令牌以 ro_ 开头。',
   key: '密钥',
+  label: '标签',
   keysHint: '密钥由运营方创建和吊销。密钥明文只在创建时显示一次。',
   keysOf: '账户的密钥',
   keysToo: '密钥也可能有限额：<link>查看您的密钥</link>。',

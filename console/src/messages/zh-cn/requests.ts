@@ -81,6 +81,7 @@ export const requests = {
   inOut: '输入 <input></input>，输出 <output></output>',
   inOutCached: '输入 <input></input>，输出 <output></output>，缓存读写 <cache></cache>',
   key: '密钥',
+  label: '标签',
   keyId: '密钥 ID',
   leftBeforeEnd: '响应的开头部分；客户端在结束前离开。',
   list: {

@@ -2,7 +2,7 @@
 import { addressOf, oneOf, text, type AddressOf } from '../../search.ts'
 import { rangeFields } from '../../ui/range.ts'
 
-export const keys = ['day', 'account', 'key', 'model', 'channel'] as const
+export const keys = ['day', 'account', 'key', 'model', 'channel', 'label'] as const
 export type Key = (typeof keys)[number]
 
 export const chartFigures = ['spend', 'margin', 'requests', 'tokens'] as const
@@ -16,6 +16,7 @@ export const readSearch = addressOf({
   key: text,
   model: text,
   channel: text,
+  label: text,
   /** Words of the columns to show, with commas; nothing = the usual ones. */
   columns: text,
   sort: text,

@@ -23,13 +23,14 @@ export interface Question extends Period {
   readonly key?: string
   readonly model?: string
   readonly channel?: string
+  readonly label?: string
 }
 
 export function questionOf(search: ReportSearch, nowMs: number): Question {
-  const { account, key, model, channel } = search
+  const { account, key, model, channel, label } = search
   return {
     ...periodOf(search, { unit: 'day', nowMs, usual: '30d' }),
-    ...compact({ account, key, model, channel }),
+    ...compact({ account, key, model, channel, label }),
   }
 }
 
@@ -88,9 +89,8 @@ export type PartKey = Exclude<Key, 'day'>
 
 /** The value by which the API filters a key. */
 export function partOf(row: ReportRow, key: PartKey): string {
-  return (
-    { account: row.account_id, key: row.key_id, model: row.model, channel: row.channel }[key] ?? ''
-  )
+  const { account_id: account, key_id: id, model, channel, label } = row
+  return { account, key: id, model, channel, label }[key] ?? ''
 }
 
 export function partName(row: ReportRow, key: PartKey): string {

@@ -23,6 +23,7 @@ export const filters: readonly ListFilter<PartKey>[] = [
     placeholder: t('reports.idOfKey'),
     suggestions: [],
   },
+  { kind: 'suggest', name: 'label', label: t('reports.keys.label'), suggestions: [] },
 ]
 
 /** The list of a report by these keys; its rows lead to their requests in the same period and filter. */
@@ -73,22 +74,22 @@ function keyColumn(key: Key, index: number): ListColumn<ReportRow> {
 }
 
 /** Only the row of the sums has none of its keys. */
-function isSum({ day, account, key, model, channel }: ReportRow): boolean {
-  return [day, account, key, model, channel].every((value) => value === null)
+function isSum({ day, account, key, model, channel, label }: ReportRow): boolean {
+  return [day, account, key, model, channel, label].every((value) => value === null)
 }
 
 function KeyCell({ row, of: key }: { row: ReportRow; of: Key }) {
   if (key === 'day') return formatDay(row.day ?? '')
   const id = partOf(row, key)
-  if (id === '')
-    return (
-      <span className="soft">
-        {key === 'channel' ? t('reports.noChannel') : t('reports.ownChecks')}
-      </span>
-    )
+  if (id === '') return <span className="soft">{emptyWord(key)}</span>
   if (key === 'account') return <AccountLink id={id}>{partName(row, key)}</AccountLink>
   if (key === 'channel') return <ChannelLink name={id} />
   return <span data-tip={id}>{partName(row, key)}</span>
+}
+
+function emptyWord(key: Key): string {
+  if (key === 'channel') return t('reports.noChannel')
+  return key === 'label' ? t('reports.noLabel') : t('reports.ownChecks')
 }
 
 /** The number of requests leads to them. */
@@ -121,9 +122,10 @@ interface RequestsLinkProps {
 }
 
 function RequestsLink({ row, question, children }: RequestsLinkProps) {
-  const { day, account_id: account, key_id: key, model, channel } = row
-  // Checks are no requests of accounts, and no filter finds what no channel answered.
-  if (row.requests === 0 || account === '' || channel === '') return children
+  const { day, account_id: account, key_id: key, model, channel, label } = row
+  // Checks are no requests of accounts. No filter finds requests without a channel or label, or all others.
+  const isUnfiltered = channel === '' || label === '' || label === 'other'
+  if (row.requests === 0 || account === '' || isUnfiltered) return children
   const search = {
     ...question,
     ...(day !== null && { from: day, to: day }),
@@ -131,6 +133,7 @@ function RequestsLink({ row, question, children }: RequestsLinkProps) {
     ...(key !== null && { key }),
     ...(model !== null && { model }),
     ...(channel !== null && { channel }),
+    ...(label !== null && { label }),
   }
   return (
     <Link to="/requests" search={search}>

@@ -12,6 +12,7 @@ export const readListSearch = addressOf({
   /** Such as 402, or 4xx. */
   status: text,
   code: text,
+  label: text,
 })
 
 export type ListSearch = AddressOf<typeof readListSearch>

@@ -28,7 +28,7 @@ const codes = [
   'relay.upstream_timeout',
 ]
 
-type FilterName = 'account' | 'key' | 'model' | 'channel' | 'status' | 'code'
+type FilterName = 'account' | 'key' | 'model' | 'channel' | 'status' | 'code' | 'label'
 
 export const requestList = defineList<RequestLine, FilterName>({
   name: 'requests',
@@ -65,6 +65,7 @@ export const requestList = defineList<RequestLine, FilterName>({
       label: t('requests.code'),
       suggestions: codes.map((code) => [code, ''] as const),
     },
+    { kind: 'suggest', name: 'label', label: t('requests.label'), suggestions: [] },
     { kind: 'link', name: 'key', label: t('requests.onlyKey') },
   ],
   columns: [
@@ -141,6 +142,7 @@ export const requestList = defineList<RequestLine, FilterName>({
       cell: (line) => <Speed line={line} />,
     },
     { id: 'client', name: t('requests.client'), isExtra: true, cell: ({ client }) => client },
+    { id: 'label', name: t('requests.label'), isExtra: true, cell: ({ label }) => label },
   ],
   empty: (
     <Empty title={t('requests.noneTitle')}>

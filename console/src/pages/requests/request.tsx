@@ -290,6 +290,7 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
     [t('requests.started'), <Time key="started" at={request.started_at} />],
     [t('requests.ended'), <Time key="ended" at={request.ended_at} />],
     [t('requests.client'), request.client ?? none],
+    [t('requests.label'), request.label ?? none],
     [t('requests.address'), request.address ?? none],
     [t('requests.flags'), marks.length === 0 ? none : marks.join(', ').replaceAll('_', ' ')],
   ]

@@ -49,6 +49,9 @@ BEGIN
   SELECT r.account_id, 'charge', r.exchange_id, -r.amount_picos, r.ended_at_ms
     FROM unnest(v_exchanges) r WHERE r.amount_picos > 0;
 
+  IF EXISTS (SELECT 1 FROM unnest(v_reports) r WHERE r.label <> '') THEN
+    v_reports := count_labels(p_report_day);
+  END IF;
   UPDATE report_day u SET
       requests = u.requests + r.requests,
       charged_requests = u.charged_requests + r.charged_requests,
@@ -81,7 +84,7 @@ BEGIN
       unknown_cost_revenue_picos = u.unknown_cost_revenue_picos + r.unknown_cost_revenue_picos
     FROM unnest(v_reports) r
    WHERE u.day = r.day AND u.model = r.model AND u.channel = r.channel
-     AND u.account_id = r.account_id AND u.key_id = r.key_id;
+     AND u.account_id = r.account_id AND u.key_id = r.key_id AND u.label = r.label;
   GET DIAGNOSTICS v_count = ROW_COUNT;
   IF v_count < cardinality(v_reports) THEN
     INSERT INTO report_day SELECT * FROM unnest(v_reports) ON CONFLICT DO NOTHING;
