@@ -108,6 +108,24 @@ export async function largestCreditBefore(
   return row === undefined ? undefined : readPicos(row, 'amount_picos')
 }
 
+/** Lists the credits of an account, newest first. */
+export async function listCredits(
+  database: Queryable,
+  page: {
+    readonly accountId: string
+    readonly beforeSequence: number
+    readonly countMax: number
+  },
+): Promise<readonly Entry[]> {
+  const rows = await database.query(
+    `SELECT ${entryForm.columns} FROM entry
+      WHERE account_id = $1 AND sequence < $2 AND kind = 'credit' AND kind <> 'charge'
+      ORDER BY sequence DESC LIMIT $3`,
+    [page.accountId, page.beforeSequence, page.countMax],
+  )
+  return rows.map(readEntry)
+}
+
 /** Finds the newest entry of the whole store. */
 export async function newestEntry(database: Queryable): Promise<Entry | undefined> {
   const [row] = await database.query(

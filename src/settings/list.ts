@@ -19,6 +19,7 @@ import {
   pageAddress,
   password,
   path,
+  percentage,
   processCount,
   ratio,
   region,
@@ -174,6 +175,24 @@ export const settingGroups = {
       shortText,
       undefined,
       'Where account holders reach you: `mailto:help@example.com`, `https://example.com/help`, or plain text.',
+    ),
+    operatorAddress: setting(
+      'operator_address',
+      shortText,
+      undefined,
+      'Your address on receipts, in one line.',
+    ),
+    taxPercent: setting(
+      'tax_percent',
+      percentage,
+      undefined,
+      'The tax that the amounts of credits include, such as `19` or `7.7`. Receipts show it.',
+    ),
+    taxNote: setting(
+      'tax_note',
+      shortText,
+      undefined,
+      'The words of the tax on receipts: its name and your number, such as `VAT, DE123456789`.',
     ),
   },
   Traces: {

@@ -213,6 +213,11 @@ export const ratio = text('a number from 0 to 1', (given) =>
   /^(?:0|1|[01]?\.\d{1,9})$/.test(given) && Number(given) <= 1 ? Number(given) : undefined,
 )
 
+/** A percentage, in thousandths of a percent. */
+export const percentage = text('a percentage such as 19 or 7.7', (given) =>
+  /^\d{1,2}(?:\.\d{1,3})?$/.test(given) ? Math.round(Number(given) * 1_000) : undefined,
+)
+
 /** The sender of e-mail. */
 export const mailSender = text('an e-mail address such as turnpike@example.com', (given) =>
   z.regexes.html5Email.test(given) ? given : undefined,

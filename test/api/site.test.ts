@@ -157,6 +157,8 @@ test('the account page has name and contact of the operator', async () => {
   assert.deepEqual(JSON.parse(answer.text), {
     name: 'Acme <b>AI</b>',
     contact: 'mailto:help@acme.example',
+    address: null,
+    tax: null,
   })
 })
 
@@ -169,7 +171,12 @@ test('without a build both pages say how to make it, and the gateway serves', as
       assert.match(answer.text, /is not built\. Run \\"npm run console\\"/)
     }
     const operator = await send(`${bare.url}/account/operator.json`)
-    assert.deepEqual(JSON.parse(operator.text), { name: null, contact: null })
+    assert.deepEqual(JSON.parse(operator.text), {
+      name: null,
+      contact: null,
+      address: null,
+      tax: null,
+    })
     assert.equal((await bare.health()).code, 200)
   } finally {
     await bare.close()

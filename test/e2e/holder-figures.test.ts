@@ -27,6 +27,7 @@ const paths = [
   '/keys',
   '/requests',
   '/prices',
+  '/receipts',
   '/statement',
   '/statement/figures',
 ]
@@ -73,7 +74,7 @@ async function useBoth(): Promise<void> {
 
 describe('figures of account holders', () => {
   before(async () => {
-    gateway = await scenario(failoverDefaults)
+    gateway = await scenario({ ...failoverDefaults, settings: { tax_percent: '19' } })
     account = gateway.account
     context = gateway.context
   })
@@ -138,6 +139,35 @@ describe('figures of account holders', () => {
     )
     for (const { period, resets_at: resetsAt } of budgets)
       assert.equal(period === 'total', resetsAt === null)
+  })
+
+  test('receipts show each credit once, newest first, with the tax that is in it', async () => {
+    for (const [amount_usd, reference] of [
+      ['119', 'paid-1'],
+      ['0.10', 'paid-2'],
+      ['-1', 'correction'],
+    ] as const)
+      await creditAccount(context, { account: account.id, amount_usd, reference })
+    interface Receipts {
+      readonly items: readonly Readonly<
+        Record<'number' | 'amount' | 'net' | 'tax' | 'reference', string>
+      >[]
+      readonly next_cursor: string | null
+    }
+    const first = await read<Receipts>('/receipts?limit=2')
+    assert.deepEqual(
+      first.items.map(({ amount, net, tax, reference }) => [amount, net, tax, reference]),
+      [
+        ['0.1', '0.08', '0.02', 'paid-2'],
+        ['119', '100', '19', 'paid-1'],
+      ],
+    )
+    const rest = await read<Receipts>(`/receipts?cursor=${first.next_cursor}`)
+    const numbers = [...first.items, ...rest.items].map(({ number }) => number)
+    assert.equal(new Set(numbers).size, numbers.length)
+    assert.ok(rest.items.every(({ reference }) => !/^paid|correction/.test(reference)))
+    const operator = await send(`${gateway.url}/account/operator.json`)
+    assert.deepEqual((JSON.parse(operator.text) as Fields)['tax'], { percent: 19, note: null })
   })
 
   test('prices come with the factor of the account', async () => {

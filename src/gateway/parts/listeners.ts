@@ -107,7 +107,15 @@ function frontParts(opening: Opening, below: Below): FrontParts {
     holderReader: operators.holderReader,
     corsOrigins: config.corsOrigins,
     accountPage: site.account,
-    operator: { name: config.operatorName ?? null, contact: config.operatorContact ?? null },
+    operator: {
+      name: config.operatorName ?? null,
+      contact: config.operatorContact ?? null,
+      address: config.operatorAddress ?? null,
+      tax:
+        config.taxPercent === undefined
+          ? null
+          : { percent: config.taxPercent / 1_000, note: config.taxNote ?? null },
+    },
     stripeWebhook: stripe && webhookOf(opening, operators, stripe),
     relay: relaying.services,
   }

@@ -51,6 +51,7 @@ export function openOperators(
   const holderReader = createHolderReader({
     clock,
     store: config.store,
+    taxThousandths: config.taxPercent ?? 0,
     readHeld,
     onThreadLost: onError,
   })

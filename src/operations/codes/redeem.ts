@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { hashSecret, parseSecret } from '../../access/key.ts'
+import { invariant } from '../../base/errors.ts'
 import { formatUsd } from '../../base/money.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { book } from '../accounts/credit.ts'
@@ -84,7 +85,7 @@ async function redeem(
   { found, isTaken, accountId }: Taking,
 ) {
   const batch = await findBatch(transaction, found.batchId)
-  if (batch === undefined) throw notFound('The batch of this code is missing.')
+  invariant(batch !== undefined, 'each code has a batch')
   if (!isTaken && found.accountId !== accountId) throw noLongerRedeemable(found, batch)
   const { amountPicos } = batch
   const reference = `code:${found.id}`

@@ -19,6 +19,8 @@ export interface HolderQuestion<Input> {
   readonly account: Account
   /** Wall time. */
   readonly nowMs: number
+  /** The tax that credits include, in thousandths of a percent. */
+  readonly taxThousandths: number
   readonly input: Input
 }
 
@@ -29,10 +31,14 @@ export function holderRead<Shape extends z.ZodObject, Form extends z.ZodType>(
 ): AnsweringOperation<Answer<Form>, Shape, [accountId: string]> {
   return operation(
     forms,
-    ({ database, clock }: OperationContext, input: z.output<Shape>, accountId: string) =>
+    (
+      { database, clock, taxThousandths = 0 }: OperationContext,
+      input: z.output<Shape>,
+      accountId: string,
+    ) =>
       database.snapshot(async (snapshot) => {
         const account = await getHolder(snapshot, accountId)
-        return read({ snapshot, account, nowMs: clock.now(), input })
+        return read({ snapshot, account, nowMs: clock.now(), taxThousandths, input })
       }),
   )
 }

@@ -10,12 +10,12 @@ import type { Database } from '../../storage/database.ts'
 import { openStore } from '../../storage/open.ts'
 import { contextOn } from '../context.ts'
 import { holderEndpoints } from './endpoints.ts'
-import type { BeginQuestion, HolderPiece, HolderQuestion } from './reader.ts'
+import type { BeginQuestion, HolderPiece, HolderQuestion, ReaderData } from './reader.ts'
 
 /** Enough to keep a connection busy while the next piece is made. */
 const pieceLengthMin = 65_536
 
-const { store } = workerData as { readonly store: string }
+const { store, taxThousandths } = workerData as ReaderData
 const encoder = new TextEncoder()
 const begun = new Map<number, PiecewiseAnswer>()
 let opening: Promise<Database> | undefined
@@ -89,6 +89,7 @@ class PiecewiseAnswer {
     invariant(endpoint !== undefined, 'the path is one of the endpoints')
     const context = contextOn(await open(), {
       actor,
+      taxThousandths,
       clock: { ...systemClock, now: () => nowMs },
       readHeld: () => Promise.resolve(held),
     })

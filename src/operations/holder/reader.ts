@@ -55,10 +55,15 @@ export interface HolderReader {
   close(): Promise<void>
 }
 
-export interface HolderReaderParts {
-  readonly clock: Clock
+/** What the thread knows from its beginning. */
+export interface ReaderData {
   /** The `store` setting. */
   readonly store: string
+  readonly taxThousandths: number
+}
+
+export interface HolderReaderParts extends ReaderData {
+  readonly clock: Clock
   readonly readHeld: NonNullable<OperationContext['readHeld']>
   /** Called once for each thread that died unexpectedly. */
   readonly onThreadLost: (error: unknown) => void
@@ -68,13 +73,13 @@ export interface HolderReaderParts {
 const heapMbMax = 256
 
 export function createHolderReader(parts: HolderReaderParts): HolderReader {
-  const { clock, store, readHeld, onThreadLost: onLost } = parts
+  const { clock, store, taxThousandths, readHeld, onThreadLost: onLost } = parts
   const thread = new SharedThread<HolderQuestion, HolderPiece>({
     clock,
     onLost,
     open: (onThreadEnd) =>
       startService(new URL('./reader-thread.ts', import.meta.url), {
-        data: { store },
+        data: { store, taxThousandths } satisfies ReaderData,
         heapMbMax,
         onLost: onThreadEnd,
       }),

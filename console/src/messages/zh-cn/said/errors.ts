@@ -35,7 +35,7 @@ export const errors = {
     },
     role_insufficient: {
       meaning: '管理令牌的角色不允许此操作。',
-      advice: '请使用角色更高的令牌；docs/admin-api.md 中有对照表。',
+      advice: '请使用其他角色的令牌；docs/admin-api.md 中有对照表。',
     },
     account_suspended: {
       meaning: '运营方已暂停该账户。',
@@ -68,6 +68,10 @@ export const errors = {
     too_many_bytes: {
       meaning: '密钥或账户正在进行的请求的请求体过大。',
       advice: '请等待其中一个请求结束。运营方：设置 `bodies_max_bytes`。',
+    },
+    too_many_wrong_codes: {
+      meaning: '此账户或此客户端地址尝试了过多不存在的充值码。',
+      advice: '请检查充值码，并等待 `retry-after` 秒。',
     },
     too_many_failed_sign_ins: {
       meaning: '此地址在一分钟内没有有效凭证的请求过多。已知的密钥仍可使用。',
@@ -216,6 +220,12 @@ export const errors = {
         '存储无法记录扣费，因此网关不接受请求，也不完成应答。未能完成的应答不扣费。对于命令：存储目前无法打开、读取或写入。',
       advice:
         '请在 `retry-after` 之后重试。运营方：检查磁盘和存储；`turnpike doctor`。命令的消息指出了问题。',
+    },
+  },
+  payments: {
+    signature_invalid: {
+      meaning: 'Stripe 事件的签名缺失、错误，或早于五分钟之前。',
+      advice: '运营方：检查设置 `stripe_webhook_secret` 和本机的时钟。',
     },
   },
   operations: {

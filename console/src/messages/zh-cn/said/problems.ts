@@ -29,6 +29,7 @@ export const problems = {
     insufficient_balance: '余额不足。（{detail}）',
     unavailable: '存储暂时不可用，请稍后重试。（{detail}）',
   },
+  payments: { signature_invalid: '事件的签名无效。（{detail}）' },
   operations: {
     invalid: '输入有误。（{detail}）',
     not_found: '没有这个名称的对象。（{detail}）',

@@ -10,6 +10,7 @@ export const settings = {
     'Audit and retention': '审计与保留',
     'Account page': '账户页面',
     Traces: '链路追踪',
+    Payments: '支付',
     Alerts: '告警',
   },
   defaults: {
@@ -18,6 +19,7 @@ export const settings = {
     node_name: '主机名',
     bodies_max_bytes: '四分之一',
     stream_keepalive: '`off`（关闭）',
+    stripe_url: 'Stripe',
   },
   meanings: {
     listen:
@@ -101,6 +103,15 @@ export const settings = {
       '您的名称，显示在账户持有人的账户页面（`/account`）上。能访问 `listen` 的人都能读到它和下一项。',
     operator_contact:
       '账户持有人联系您的方式：`mailto:help@example.com`、`https://example.com/help` 或纯文本。',
+    operator_address: '收据上显示的您的地址，写在一行内。',
+    tax_percent: '入账金额中所含的税率，例如 `19` 或 `7.7`。收据会显示它。',
+    tax_note: '收据上税项的文字：税名和您的税号，例如 `VAT, DE123456789`。',
+    stripe_secret_key:
+      '您的 Stripe 账户的密钥，最好是只能写入 Checkout 会话的受限密钥。它启用[支付](payments.md)。',
+    stripe_secret_key_file: '存有该密钥的文件，代替 `stripe_secret_key`。',
+    stripe_webhook_secret: 'Stripe 中 Webhook 的签名密钥（`whsec_…`）。支付需要这两个密钥。',
+    stripe_webhook_secret_file: '存有该密钥的文件，代替 `stripe_webhook_secret`。',
+    stripe_url: '本机上代替 Stripe 的服务，供测试使用：`http://127.0.0.1:12111`。',
     otlp_endpoint:
       'OpenTelemetry 收集器的地址：`http://127.0.0.1:4318`。追踪发往其下的 `/v1/traces`。没有它就没有追踪。未设置时以 `OTEL_EXPORTER_OTLP_ENDPOINT` 为准。',
     otlp_sample_ratio: '客户端未作决定时，被追踪的请求所占的比例，从 `0` 到 `1`。',
