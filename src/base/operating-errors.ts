@@ -1,5 +1,11 @@
 /** The errors of operating a gateway: a group of error-catalogue.ts. */
 export const operatingErrors = {
+  'payments.unavailable': {
+    status: 502,
+    origin: 'upstream',
+    meaning: 'Stripe does not answer, or refuses the request of the gateway.',
+    advice: 'Try again. Operators: the log has the reason.',
+  },
   'payments.signature_invalid': {
     status: 400,
     origin: 'client',

@@ -17,6 +17,7 @@ import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { CodeTries } from './codes/code-tries.ts'
 import type { Mailing } from './members/mailing.ts'
 import type { RunCheck } from './channels/run-check.ts'
+import type { Checkout } from './payments/payment.ts'
 import type { AuditView } from './store/audit-forms.ts'
 import type { OpenCopy } from './store/open-copy.ts'
 
@@ -47,6 +48,8 @@ export interface OperationContext {
   readonly codeTries?: CodeTries
   /** The address of the client, where there is one. */
   readonly address?: string | undefined
+  /** Takes payments. Absent where it is not set up. */
+  readonly checkout?: Checkout
   /** The actor may book credits and may not take money back. */
   readonly takesNothingBack?: boolean
   /** Sends a check to a vendor. Its client is opened when it is used first. */

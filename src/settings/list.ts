@@ -9,6 +9,7 @@ import {
   addressRanges,
   adminToken,
   choice,
+  count,
   collectorUrl,
   duration,
   listenAddress,
@@ -233,6 +234,18 @@ export const settingGroups = {
       path,
       undefined,
       'A file with that secret, in place of `stripe_webhook_secret`.',
+    ),
+    paymentMinUsd: setting(
+      'payment_min_usd',
+      count({ min: 1, max: 100_000 }),
+      5,
+      'The least that an account holder can pay at once, in whole USD.',
+    ),
+    paymentMaxUsd: setting(
+      'payment_max_usd',
+      count({ min: 1, max: 100_000 }),
+      1_000,
+      'The most that an account holder can pay at once, in whole USD.',
     ),
     stripeUrl: setting(
       'stripe_url',

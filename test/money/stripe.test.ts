@@ -3,8 +3,16 @@
  * is booked once; while the store is away Stripe gets an error and sends the event again.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { Stripe } from 'stripe'
+import { Secret } from '../../src/base/secret.ts'
+import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
+import { beginCheckout } from '../../src/operations/payments/checkout.ts'
+import { openStripe } from '../../src/operations/payments/stripe.ts'
 import { send, type WireAnswer } from '../support/http-client.ts'
 import { assertClean } from '../support/money.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
@@ -149,4 +157,67 @@ test('while the store is away Stripe gets an error, and its next try is booked',
   while (answer.status >= 500) answer = await post(payload, sign(payload))
   assert.equal(answer.status, 200)
   assert.equal(await balance(), before + 2_500)
+})
+
+test('a payment begins at a page of Stripe, within bounds, and books nothing', async () => {
+  const asked: string[] = []
+  let isBroken = false
+  const answerOf = (): object =>
+    isBroken
+      ? { error: { type: 'invalid_request_error', message: 'no' } }
+      : { id: 'cs_1', object: 'checkout.session', url: 'https://pay.example/cs_1' }
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    asked.push(`${request.method} ${request.url} ${decodeURIComponent(await text(request))}`)
+    response.writeHead(isBroken ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answerOf()))
+  }
+  const standIn = createServer((request, response) => void answer(request, response))
+  standIn.listen(0, '127.0.0.1')
+  await once(standIn, 'listening')
+  const { port } = standIn.address() as AddressInfo
+  const { createCheckout } = openStripe({
+    secretKey: new Secret('sk_test_of_this_test'),
+    webhookSecret: new Secret(secret),
+    url: `http://127.0.0.1:${port}`,
+  })
+  const errors: unknown[] = []
+  const { context, account } = gateways[0]
+  const paying: OperationContext = {
+    ...context,
+    checkout: {
+      create: createCheckout,
+      returnUrl: 'https://gateway.example/account/',
+      leastUsd: 5,
+      mostUsd: 100,
+      onError: (error) => errors.push(error),
+    },
+  }
+  const begin = (amount_usd: string) => beginCheckout(paying, { accountId: account.id, amount_usd })
+  try {
+    const before = await balance()
+    assert.equal(valueOf(await begin('12.34')).url, 'https://pay.example/cs_1')
+    const [sent = ''] = asked
+    assert.match(sent, /^POST \/v1\/checkout\/sessions /)
+    for (const part of [
+      'unit_amount]=1234',
+      'currency]=usd',
+      `metadata[account]=${account.id}`,
+      `payment_intent_data[metadata][account]=${account.id}`,
+      'success_url=https://gateway.example/account/?paid=1',
+    ])
+      assert.ok(sent.includes(part), part)
+    for (const amount of ['4.99', '100.01', '7.001']) {
+      const refused = await begin(amount)
+      assert.match(refused.kind === 'refusal' ? refused.message : '', /whole cents from 5 to 100/)
+    }
+    const off = await beginCheckout(context, { accountId: account.id, amount_usd: '7' })
+    assert.equal(off.kind === 'refusal' && off.code, 'operations.conflict')
+    isBroken = true
+    const failed = await begin('7')
+    assert.equal(failed.kind === 'refusal' && failed.code, 'payments.unavailable')
+    assert.equal(errors.length, 1)
+    assert.equal(await balance(), before)
+  } finally {
+    standIn.close()
+  }
 })

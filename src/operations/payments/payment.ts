@@ -91,3 +91,19 @@ export function entriesOf(payment: Payment): readonly DueEntry[] {
     ]),
   ]
 }
+
+/** What a payment needs of the gateway. */
+export interface Checkout {
+  /** Returns the address of the page where the account holder pays. */
+  readonly create: (order: {
+    readonly accountId: string
+    readonly amountCents: number
+    readonly returnUrl: string
+  }) => Promise<string>
+  /** Where the browser goes afterwards. */
+  readonly returnUrl: string
+  /** Whole USD. */
+  readonly leastUsd: number
+  readonly mostUsd: number
+  readonly onError: (error: unknown) => void
+}

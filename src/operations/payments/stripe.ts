@@ -5,20 +5,13 @@
 import { Stripe } from 'stripe'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import type { Secret } from '../../base/secret.ts'
-import type { PaymentFact } from './payment.ts'
+import type { Checkout, PaymentFact } from './payment.ts'
 
 export interface StripeOptions {
   readonly secretKey: Secret
   readonly webhookSecret: Secret
   /** A stand-in for Stripe; undefined = Stripe. */
   readonly url: string | undefined
-}
-
-interface CheckoutOrder {
-  readonly accountId: string
-  readonly amountCents: number
-  /** Where the browser goes after the payment, and without one. */
-  readonly returnUrl: string
 }
 
 export interface StripeClient {
@@ -28,8 +21,7 @@ export interface StripeClient {
     signature: string,
     nowMs: number,
   ) => { readonly kind: 'fact'; readonly fact: PaymentFact | undefined } | Refusal
-  /** Returns the address of the page where the customer pays. */
-  readonly createCheckout: (order: CheckoutOrder) => Promise<string>
+  readonly createCheckout: Checkout['create']
 }
 
 const timeoutMs = 20_000

@@ -223,6 +223,10 @@ export const errors = {
     },
   },
   payments: {
+    unavailable: {
+      meaning: 'Stripe 没有应答，或拒绝了网关的请求。',
+      advice: '请重试。运营方：日志中有原因。',
+    },
     signature_invalid: {
       meaning: 'Stripe 事件的签名缺失、错误，或早于五分钟之前。',
       advice: '运营方：检查设置 `stripe_webhook_secret` 和本机的时钟。',

@@ -29,7 +29,10 @@ export const problems = {
     insufficient_balance: '余额不足。（{detail}）',
     unavailable: '存储暂时不可用，请稍后重试。（{detail}）',
   },
-  payments: { signature_invalid: '事件的签名无效。（{detail}）' },
+  payments: {
+    unavailable: '支付服务没有应答，请稍后重试。（{detail}）',
+    signature_invalid: '事件的签名无效。（{detail}）',
+  },
   operations: {
     invalid: '输入有误。（{detail}）',
     not_found: '没有这个名称的对象。（{detail}）',

@@ -271,6 +271,10 @@ export const sentences: Readonly<Record<string, string>> = {
   'This account no longer exists.': '此账户已不存在。',
   'must be an amount in USD above 0, at most {most}, with at most 12 decimals':
     '必须是大于 0 的美元金额，最多 {most}，最多 12 位小数',
+  'This gateway takes no payments. Ask the operator for a top-up.':
+    '此网关不接受支付。请联系运营方充值。',
+  'must be whole cents from {least} to {most} USD': '必须是 {least} 到 {most} 美元之间的整数美分',
+  'The account is closed and takes no payments.': '账户已关闭，不接受支付。',
   'must be a top-up code': '必须是充值码',
   'is incomplete or has a typing error; copy it whole, tc_ included':
     '不完整或有输入错误；请完整复制，包括 tc_',

@@ -111,6 +111,8 @@ export const settings = {
     stripe_secret_key_file: '存有该密钥的文件，代替 `stripe_secret_key`。',
     stripe_webhook_secret: 'Stripe 中 Webhook 的签名密钥（`whsec_…`）。支付需要这两个密钥。',
     stripe_webhook_secret_file: '存有该密钥的文件，代替 `stripe_webhook_secret`。',
+    payment_min_usd: '账户持有人一次最少可支付的金额（美元）。',
+    payment_max_usd: '账户持有人一次最多可支付的金额（美元）。',
     stripe_url: '本机上代替 Stripe 的服务，供测试使用：`http://127.0.0.1:12111`。',
     otlp_endpoint:
       'OpenTelemetry 收集器的地址：`http://127.0.0.1:4318`。追踪发往其下的 `/v1/traces`。没有它就没有追踪。未设置时以 `OTEL_EXPORTER_OTLP_ENDPOINT` 为准。',
