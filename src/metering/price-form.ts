@@ -225,7 +225,9 @@ export const priceSchema = z
   .superRefine((value, context) => {
     if (typeof value !== 'object' || value === null) {
       const message =
-        'price must be a mapping with input and output in USD per million tokens, or a list of such mappings'
+        value === null
+          ? 'price cannot be removed; give another price, or retire the model'
+          : 'price must be a mapping with input and output in USD per million tokens, or a list of such mappings'
       context.addIssue({ code: 'custom', message })
       return
     }

@@ -186,11 +186,12 @@ export function describeEntries(name: string, open: () => Promise<LedgerHarness>
         ],
       )
       assert.deepEqual(
-        fieldsOf(
-          await modelChanges.edit(ann, { model: 'large-1', price: null, also: ['small-1'] }),
-        ),
+        fieldsOf(await modelChanges.edit(ann, { model: 'large-1', also: ['small-1'] })),
         [['also.0', 'small-1 is a name of the model small-1 already']],
       )
+      assert.deepEqual(fieldsOf(await modelChanges.edit(ann, { model: 'large-1', price: null })), [
+        ['price', 'price cannot be removed; give another price, or retire the model'],
+      ])
       assert.deepEqual(fieldsOf(await modelChanges.retire(ann, { model: 'small-1' })), [
         ['', 'channels.alpha-main.models.1: there is no model small-1'],
       ])

@@ -72,7 +72,7 @@ export function byFieldOf(section: Section, name: string, nameField: string): Na
 
 /**
  * Changes entries by a merge patch (RFC 7396). A field that an entry keeps when it is left out stays there as
- * null, which removes it.
+ * null, which removes it. So does a price, and then the draft is refused: a price is never removed.
  */
 export function patchForms(
   forms: EntryForms,
@@ -82,9 +82,10 @@ export function patchForms(
   if (!isObject(patch.models)) return patched
   const models = new Map(Object.entries(patched.models))
   for (const [id, given] of Object.entries(patch.models)) {
-    const cleared = clearedKeys(given).map((key) => [key, null] as const)
     const form = models.get(id)
-    if (isObject(form)) models.set(id, { ...form, ...Object.fromEntries(cleared) })
+    if (!isObject(given) || !isObject(form)) continue
+    const keys = given['price'] === null ? [...clearedKeys(given), 'price'] : clearedKeys(given)
+    models.set(id, { ...form, ...Object.fromEntries(keys.map((key) => [key, null])) })
   }
   return { ...patched, models: Object.fromEntries(models) }
 }
