@@ -58,7 +58,11 @@ export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 's
       id: 'action',
       name: t('audit.action'),
       place: 'name',
-      cell: ({ action }) => <span data-tip={action}>{wordsFor(action)}</span>,
+      cell: ({ action }) => (
+        <span className="list-whole" data-tip={action}>
+          {wordsFor(action)}
+        </span>
+      ),
     },
     {
       id: 'subject',
