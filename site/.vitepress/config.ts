@@ -65,6 +65,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       'console',
       'account-page',
+      'members',
       'payments',
       'operating',
       'releases',

@@ -69,6 +69,15 @@ export async function listMembersByEmail(
   return rows.map(memberForm.read)
 }
 
+/** Lists the ids of all who are or were members of an account. */
+export async function listMemberIds(
+  queryable: Queryable,
+  accountId: string,
+): Promise<readonly string[]> {
+  const rows = await queryable.query('SELECT id FROM member WHERE account_id = $1', [accountId])
+  return rows.map((row) => String(row['id']))
+}
+
 /** Counts those who were invited to the account since, the removed ones too. */
 export async function countInvited(
   queryable: Queryable,

@@ -157,6 +157,12 @@ export class Sessions<Owner> {
     await write.catch(onError)
   }
 
+  /** Counts a try to sign in that has no credential yet; a refusal where the address made too many. */
+  countTry(address: string | undefined): Refusal | undefined {
+    const { clock, failures } = this.#parts
+    return failures.note(address, clock.now())
+  }
+
   /** Counts a failed sign-in of the address, and returns the refusal that it gets. */
   refuse(refusal: Refusal, address: string | undefined): Refusal {
     const { clock, failures, onFailed } = this.#parts

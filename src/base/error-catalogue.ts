@@ -36,7 +36,7 @@ export const errorGroups = {
       status: 401,
       origin: 'client',
       meaning:
-        'The session of the console has ended: after 30 minutes without use, after 12 hours, by signing out, or with its admin token.',
+        'The session of the console or the account page has ended: after 30 minutes without use, after 12 hours, by signing out, or with its admin token or member.',
       advice: 'Sign in again.',
     },
     'access.sign_in_code_invalid': {
@@ -45,6 +45,13 @@ export const errorGroups = {
       meaning:
         'The link to the console has been used or has expired (after five minutes), or its admin token is no longer valid.',
       advice: 'Get a new link with `turnpike console`, or sign in with an admin token.',
+    },
+    'access.sign_in_link_invalid': {
+      status: 401,
+      origin: 'client',
+      meaning:
+        'The link to the account page has been used, has expired (after 15 minutes), was replaced by a newer one, or is open in another browser than the one that asked for it.',
+      advice: 'Ask for a new link in this browser, and use the newest mail.',
     },
     'access.https_required': {
       status: 403,
@@ -58,9 +65,9 @@ export const errorGroups = {
       status: 403,
       origin: 'client',
       meaning:
-        'A request with the cookie of the console, or a sign-in, does not come from the console itself.',
+        'A request with the cookie of the console or the account page, or a sign-in, does not come from that page itself.',
       advice:
-        'Use the console, or send an admin token as `Authorization: Bearer …`. Operators: a proxy must pass the `Host` header on.',
+        'Use the console, or send an admin token as `Authorization: Bearer …`. Operators: a proxy must pass the `Host` header on, and `public_url` must be the address of the account page.',
     },
     'access.address_not_allowed': {
       status: 403,
@@ -71,7 +78,7 @@ export const errorGroups = {
     'access.role_insufficient': {
       status: 403,
       origin: 'client',
-      meaning: 'The role of the admin token does not allow this.',
+      meaning: 'The role of the admin token or of the member does not allow this.',
       advice: 'Use a token with another role; docs/admin-api.md has the table.',
     },
     'access.account_suspended': {

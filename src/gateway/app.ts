@@ -19,6 +19,7 @@ import { startBackground } from './parts/background.ts'
 import { openCallers } from './parts/callers.ts'
 import { openCatalogue } from './parts/catalogue.ts'
 import { openListeners } from './parts/listeners.ts'
+import { openMembers } from './parts/members.ts'
 import { openMoney } from './parts/money.ts'
 import { beginOpening } from './parts/opening.ts'
 import { openOperators } from './parts/operators.ts'
@@ -75,6 +76,7 @@ async function openApp(
   const background = startBackground(opening, { money, callers, catalogue, relaying, mail })
   const { alerting, bookkeeping, catchUp } = background
   const operators = openOperators(opening, { money, relaying, bookkeeping, mail })
+  const members = openMembers(opening, { callers, operators, catchUp })
   let isDraining = false
   const listeners = await openListeners(opening, {
     site,
@@ -84,6 +86,7 @@ async function openApp(
     relaying,
     operators,
     stripe: await openPayments(opening),
+    members,
     catchUp,
     isDraining: () => isDraining,
   })

@@ -8,6 +8,8 @@ import { serveStripeWebhook, stripeWebhookPath, type StripeWebhook } from '../ap
 import { serveUsage, type UsageApiParts } from '../api/usage.ts'
 import { findHolderRequest, serveHolder, type HolderApiParts } from '../api/usage/holder-api.ts'
 import { isAccountPath, serveAccountPage } from '../api/web/account-page.ts'
+import { isMemberPath, serveMember } from '../api/member/member-api.ts'
+import type { MemberApiParts } from '../api/member/parts.ts'
 import type { Operator } from '../api/web/operator.ts'
 import type { Page } from '../api/web/site.ts'
 import type { Clock } from '../base/clock.ts'
@@ -37,6 +39,8 @@ export interface FrontParts extends HealthApiParts, UsageApiParts, HolderApiPart
   /** Undefined = no payments by Stripe. */
   readonly stripeWebhook: StripeWebhook | undefined
   readonly relay: RelayServices
+  /** Undefined where the setting `public_url` is not set. */
+  readonly members: MemberApiParts | undefined
 }
 
 /** The methods of the gateway's own endpoints. */
@@ -52,15 +56,22 @@ export function serveFront(
   response: ResponseWriter,
   parts: FrontParts,
 ): Promise<void> | undefined {
-  const { corsOrigins: origins } = parts
-  if (origins !== undefined)
+  const { corsOrigins: origins, members } = parts
+  const target = splitTarget(request.target)
+  const isOfMembers = members !== undefined && target !== undefined && isMemberPath(target.path)
+  // No page of another origin reads what members read.
+  if (isOfMembers) {
+    if (parts.isDraining()) response.closeAfterwards()
+    if (!request.place.isForHealthOnly) return serveMember(request, response, target, members)
+  }
+  if (!isOfMembers && origins !== undefined)
     allowOrigin(request, response, { origins, exposedHeaders: headersForPages })
   const refuseWith = (refusal: Refusal): undefined => {
     sendReply(request, response, refusalReply(refusal, parts.clock))
   }
-  const target = splitTarget(request.target)
   if (target === undefined) return refuseWith(notPlain)
   const { path, query } = target
+  if (isOfMembers) return refuseWith(crowded)
   if (request.method === 'OPTIONS') return serveOptions(request, response, path, parts)
   if (path === '/health') {
     if (request.method === 'GET' || request.method === 'HEAD') {

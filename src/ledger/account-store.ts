@@ -54,6 +54,8 @@ const profileFields = {
   language: column.word<Language>(),
   /** A lower balance raises an alert; zero = none does. */
   alertBelowPicos: column.amount,
+  /** Lines for receipts: name, address, tax number. */
+  billTo: column.text,
   /** The operator's own id of the account holder; unique. */
   externalId: column.optional(column.text),
 }

@@ -3,6 +3,7 @@
  * transaction of the change itself, so that neither exists without the other; it holds no secret.
  */
 import { z } from 'zod'
+import { findMemberEmails } from '../access/member-store.ts'
 import { findKeyNames, listKeys } from '../access/key-store.ts'
 import { findAccountNames } from '../ledger/account-store.ts'
 import { Conditions } from '../storage/conditions.ts'
@@ -15,7 +16,10 @@ export const actionForm = z.strictObject({
   at: moment,
   sequence: z.int(),
   actor: z.string(),
-  actor_name: z.string().nullable().meta({ description: 'Of the token; null for a command.' }),
+  actor_name: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of the token, or the address of the member; null for a command.' }),
   /** `account.create`, `key.revoke`, `channel.off`, `catalogue.apply` … */
   action: z.string(),
   /** The id or name of the changed thing. */
@@ -23,7 +27,7 @@ export const actionForm = z.strictObject({
   subject_name: z
     .string()
     .nullable()
-    .meta({ description: 'Where the subject is the id of an account or a key.' }),
+    .meta({ description: 'Where the subject is the id of an account, a key or a member.' }),
   detail: z.record(z.string(), z.unknown()),
 })
 
@@ -103,11 +107,65 @@ export async function listActions(
       ORDER BY sequence DESC LIMIT ${conditions.place(question.countMax)}`,
     conditions.values,
   )
+  return viewActions(database, rows, names)
+}
+
+async function viewActions(
+  queryable: Queryable,
+  rows: readonly Row[],
+  names: ActorNames,
+): Promise<readonly ActionView[]> {
   const subjects = await readSubjectNames(
-    database,
+    queryable,
     rows.map((row) => String(row['subject'])),
   )
-  return rows.map((row) => viewAction(row, names, subjects))
+  const members = await findMemberEmails(
+    queryable,
+    rows.map((row) => String(row['actor'])),
+  )
+  const actors = new Map([...names, ...members])
+  return rows.map((row) => viewAction(row, actors, subjects))
+}
+
+/** What operators do to an account, its keys and its members, as its owners see it. */
+const shownToOwners = [
+  'account.create',
+  'account.suspend',
+  'account.resume',
+  'account.close',
+  'account.reopen',
+  'key.create',
+  'key.edit',
+  'key.rotate',
+  'key.revoke',
+  'member.invite',
+  'member.edit',
+  'member.remove',
+] as const
+
+/** Lists what members of an account did, and what operators did to these subjects; newest first. */
+export async function listAccountActions(
+  queryable: Queryable,
+  question: {
+    readonly memberIds: readonly string[]
+    readonly subjects: readonly string[]
+    readonly before: number
+    readonly countMax: number
+  },
+): Promise<readonly ActionView[]> {
+  const conditions = new Conditions()
+  conditions.compare('sequence <', question.before)
+  const members = conditions.placesOf(['', ...question.memberIds])
+  conditions.add(
+    `(actor IN (${members}) OR (subject IN (${conditions.placesOf(question.subjects)})
+       AND action IN (${conditions.placesOf(shownToOwners)})))`,
+  )
+  const rows = await queryable.query(
+    `SELECT * FROM operator_action WHERE ${conditions.text}
+      ORDER BY sequence DESC LIMIT ${conditions.place(question.countMax)}`,
+    conditions.values,
+  )
+  return viewActions(queryable, rows, new Map())
 }
 
 /** What tells an action from others. */
@@ -195,13 +253,15 @@ function conditionsOf(
     )
   }
   if (hidesSessions === true)
-    conditions.add("action NOT LIKE 'session.%' AND action <> 'sign-in-code.create'")
+    conditions.add(
+      "action NOT LIKE 'session.%' AND action NOT LIKE 'member.sign-%' AND action <> 'sign-in-code.create'",
+    )
   conditions.compare('at_ms >=', fromMs)
   conditions.compare('at_ms <', toMs)
   return conditions
 }
 
-/** Reads what accounts and keys among these are called, by id. */
+/** Reads what accounts, keys and members among these are called, by id. */
 async function readSubjectNames(
   queryable: Queryable,
   subjects: readonly string[],
@@ -209,7 +269,8 @@ async function readSubjectNames(
   const idsWith = (prefix: string): readonly string[] =>
     subjects.filter((one) => one.startsWith(prefix))
   const accounts = await findAccountNames(queryable, idsWith('acc_'))
-  return new Map([...accounts, ...(await findKeyNames(queryable, idsWith('key_')))])
+  const keys = await findKeyNames(queryable, idsWith('key_'))
+  return new Map([...accounts, ...keys, ...(await findMemberEmails(queryable, idsWith('mem_')))])
 }
 
 /** The actor as it is given, and the tokens of this name. */

@@ -84,6 +84,16 @@ export const noteText = z
 
 export const accountNote = note.describe('A note for operators; may be empty.')
 
+/** Lines for receipts. */
+export const billTo = z
+  .string('must be text')
+  .transform((text) => text.normalize('NFC').replaceAll('\r\n', '\n').trim())
+  .refine((text) => text === '' || printableLines.test(text), 'must have printable characters')
+  .refine((text) => text.length <= 1_000, 'must have at most 1000 characters')
+  .refine((text) => !secret.test(text), 'must not have the secret of a key in it')
+  .meta({ anyOf: [{ maxLength: 0 }, linesForm({ max: 1_000 })] })
+  .describe('Lines that receipts name: name, address, tax number; may be empty.')
+
 export const language = z
   .enum(languages, `must be one of ${languages.join(', ')}`)
   .describe('Language of mails to the contact.')

@@ -26,6 +26,7 @@ describe('accounts', () => {
     status: 'active',
     balancePicos: picos(0n),
     note: '',
+    billTo: '',
     contact: '',
     language: 'en',
     externalId: undefined,

@@ -26,7 +26,7 @@ export type CallAnswer =
   | OperationRefusal
 
 export async function performCall(
-  row: Endpoint,
+  row: Omit<Endpoint, 'role'>,
   context: OperationContext,
   input: Readonly<Record<string, unknown>>,
   { idempotencyKey, ifMatch }: CallHeaders,

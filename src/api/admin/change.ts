@@ -12,7 +12,7 @@ import type { OperationContext, OperationRefusal } from '../../operations/operat
 import type { Row } from './input.ts'
 
 interface Change {
-  readonly row: Endpoint
+  readonly row: Omit<Endpoint, 'role'>
   readonly input: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | undefined
   readonly ifMatch: string | undefined
@@ -54,7 +54,7 @@ function isMatch(given: string, etag: string): boolean {
 }
 
 /** Members in any order ask for the same. */
-function hashOf({ id }: Endpoint, input: unknown): string {
+function hashOf({ id }: Pick<Endpoint, 'id'>, input: unknown): string {
   return hash('sha256', `${id} ${canonical(input)}`, 'hex')
 }
 

@@ -11,6 +11,7 @@ import type {
   SessionCall,
   StreamEndpoint,
 } from '../../operations/endpoint.ts'
+import type { MemberEndpoint } from '../../operations/members/own-endpoints.ts'
 import { typeOf } from '../../operations/field.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { receiveBody, smallBodyBytesMax, type BodySource } from './json-body.ts'
@@ -25,17 +26,20 @@ export interface Places {
   readonly body: ReadonlySet<string>
 }
 
-export function inputOf(row: Row): z.ZodObject {
+/** A row of the admin API or of the member API. */
+type AnyRow = Row | MemberEndpoint
+
+export function inputOf(row: AnyRow): z.ZodObject {
   if ('feed' in row) return row.feed
   if ('session' in row) return row.input
   return ('stream' in row ? row.stream : 'file' in row ? row.file : row.operation).input
 }
 
-export function hasBody({ method }: Pick<Row, 'method'>): boolean {
+export function hasBody({ method }: Pick<AnyRow, 'method'>): boolean {
   return method !== 'GET' && method !== 'DELETE'
 }
 
-export function placesOf(row: Row): Places {
+export function placesOf(row: AnyRow): Places {
   const path = new Set([...row.path.matchAll(/{(\w+)}/g)].map(([, field]) => String(field)))
   const fields = Object.entries(inputOf(row).shape).filter(
     ([field]) => !path.has(field) && row.fixed?.[field] === undefined,
@@ -59,7 +63,7 @@ export type ReadInput =
 
 /** A row with the places of its fields. */
 export interface PlacedRow {
-  readonly row: Row
+  readonly row: AnyRow
   readonly places: Places
 }
 

@@ -11,11 +11,18 @@ export const plainCookie = 'turnpike_console'
 
 const attributes = 'Path=/; HttpOnly; SameSite=Strict'
 
+/** Returns the text that sets a cookie; without an end it lasts as long as the browser. */
+export function cookieText(
+  name: string,
+  secret: string,
+  { isSecure }: { readonly isSecure: boolean },
+): string {
+  return `${name}=${secret}; ${attributes}${isSecure ? '; Secure' : ''}`
+}
+
 /** Without an end: it lasts as long as the browser, and the gateway decides when the session is over. */
 export function printCookie(secret: string, { isHttps }: { readonly isHttps: boolean }): string {
-  return isHttps
-    ? `${secureCookie}=${secret}; ${attributes}; Secure`
-    : `${plainCookie}=${secret}; ${attributes}`
+  return cookieText(isHttps ? secureCookie : plainCookie, secret, { isSecure: isHttps })
 }
 
 /** Removes the cookies that the request may have. */
@@ -28,14 +35,15 @@ export function printRemovals(): readonly string[] {
 
 /** Returns the secret in the cookie that counts for this host; undefined for none, and for two. */
 export function readCookie({ headers }: IncomingMessage): string | undefined {
-  const secure = valuesOf(headers.cookie, secureCookie)
+  const secure = cookieValues(headers.cookie, secureCookie)
   if (secure.length > 0) return secure.length === 1 ? secure[0] : undefined
   if (!isLoopback(headers.host)) return undefined
-  const plain = valuesOf(headers.cookie, plainCookie)
+  const plain = cookieValues(headers.cookie, plainCookie)
   return plain.length === 1 ? plain[0] : undefined
 }
 
-function valuesOf(cookies = '', name: string): readonly string[] {
+/** Returns all values of this name in a `Cookie` header. */
+export function cookieValues(cookies = '', name: string): readonly string[] {
   return cookies
     .split(';')
     .map((one) => one.trim())

@@ -13,7 +13,7 @@ import {
   requestPath,
   type HolderEndpoint,
 } from '../../operations/holder/endpoints.ts'
-import type { HolderReader } from '../../operations/holder/reader.ts'
+import type { HolderAsked, HolderReader } from '../../operations/holder/reader.ts'
 import { refusalReply } from '../refusal-reply.ts'
 import { sendPieces } from './holder-answers.ts'
 import { misplacedParameter, readParameters } from './parameters.ts'
@@ -71,14 +71,28 @@ export async function serveHolder(
 async function answer(
   request: IncomingRequest,
   response: ResponseWriter,
-  { endpoint, name, path, given, query }: HolderRequest & { readonly query: string },
+  asked: HolderRequest & { readonly query: string },
   parts: HolderApiParts,
 ): Promise<Refusal | undefined> {
-  const { clock } = parts
-  const caller = { address: request.clientAddress, nowMs: clock.now() }
+  const caller = { address: request.clientAddress, nowMs: parts.clock.now() }
   const principal = await parts.authenticate(presentedSecret(request.fields), 'reader', caller)
   if (principal.kind === 'refusal') return principal
   request.place.showKey()
+  const { accountId, keyId: actor } = principal
+  return answerHolder(request, response, asked, { ...parts, who: { accountId, actor } })
+}
+
+/** Who asks: a read-only token or a member. */
+type Who = Pick<HolderAsked, 'accountId' | 'actor' | 'member'>
+
+/** Answers a caller that is known. Returns a refusal where nothing was written. */
+export async function answerHolder(
+  request: IncomingRequest,
+  response: ResponseWriter,
+  { endpoint, name, path, given, query }: HolderRequest & { readonly query: string },
+  parts: Omit<HolderApiParts, 'authenticate'> & { readonly who: Who },
+): Promise<Refusal | undefined> {
+  const { clock, who } = parts
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
   const misplaced = misplacedParameter(query, path, endpoint.parameters)
@@ -87,12 +101,11 @@ async function answer(
   if ('code' in parameters) return parameters
   if (!parts.isStoreAvailable())
     return refuse('ledger.unavailable', 'The ledger is unavailable. Try again shortly.')
-  const { accountId, keyId: actor } = principal
-  const place = await parts.holderReads.enter(accountId)
+  const place = await parts.holderReads.enter(who.accountId)
   if ('code' in place) return place
   const input = { ...parameters.values, ...given }
   const contentType = endpoint.contentType(input)
-  const reading = parts.holderReader.read({ path: name, input, accountId, actor })
+  const reading = parts.holderReader.read({ path: name, input, ...who })
   try {
     return await sendPieces(reading, { request, response, clock, place, contentType })
   } finally {

@@ -15,6 +15,7 @@ import { catching, serveFront, type FrontParts } from '../front.ts'
 import { measureGateway } from './measuring.ts'
 import { webhookOf } from './payments.ts'
 import type { Opening } from './opening.ts'
+import type { OpenMembers } from './members.ts'
 import type { Operators } from './operators.ts'
 import type { RelayingParts } from './relaying.ts'
 
@@ -30,6 +31,7 @@ interface Below extends RelayingParts {
   readonly isDraining: () => boolean
   readonly operators: Operators
   readonly stripe: StripeClient | undefined
+  readonly members: OpenMembers | undefined
   readonly catchUp: () => Promise<void>
 }
 
@@ -93,18 +95,23 @@ function listenForClients(opening: Opening, below: Below): Promise<Listener> {
 
 function frontParts(opening: Opening, below: Below): FrontParts {
   const { config, effects } = opening
-  const { site, isDraining, money, callers, catalogue, relaying, operators, stripe } = below
+  const { site, isDraining, money, callers, catalogue, relaying, operators } = below
+  const { stripe, members } = below
+  const reads = {
+    isStoreAvailable: () => money.store.isAvailable(),
+    holderReads: new ReadsUnderWay(effects.clock),
+    holderReader: operators.holderReader,
+  }
   return {
+    ...reads,
     clock: effects.clock,
     region: config.region,
     authenticate: callers.authenticate,
     ledger: money.store.ledger,
     health: relaying.channels.health,
     snapshot: catalogue.snapshot,
-    isStoreAvailable: () => money.store.isAvailable(),
     isDraining,
-    holderReads: new ReadsUnderWay(effects.clock),
-    holderReader: operators.holderReader,
+    members: members && { ...members, ...reads },
     corsOrigins: config.corsOrigins,
     accountPage: site.account,
     operator: {

@@ -32,6 +32,7 @@ export const accountForm = z.strictObject({
   contact: z.string().meta({ description: 'E-mail address for alerts; empty = none.' }),
   language: z.enum(languages).meta({ description: 'Language of mails to the contact.' }),
   alert_below_usd: usd.meta({ description: 'A lower balance raises an alert; 0 = none does.' }),
+  bill_to: z.string().meta({ description: 'Name, address and tax number for receipts.' }),
   external_id: z.string().nullable().meta({ description: "The operator's own id; unique." }),
   created_at: moment,
   closed_at: moment.nullable(),
@@ -67,6 +68,7 @@ export function viewProfile(account: Pick<Account, keyof AccountProfile>) {
     contact: account.contact,
     language: account.language,
     alert_below_usd: formatUsd(account.alertBelowPicos),
+    bill_to: account.billTo,
     external_id: account.externalId ?? null,
   }
 }

@@ -17,6 +17,7 @@ import {
   insertAccount,
   type Account,
   type AccountLimits,
+  type AccountProfile,
   type AccountStatus,
 } from '../../ledger/account-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
@@ -29,6 +30,7 @@ import {
   accountNote,
   accountReference,
   balanceUsd,
+  billTo,
   contact,
   creditLineUsd,
   entryReference,
@@ -78,6 +80,7 @@ const profileFields = {
     .optional()
     .describe('Alert when the balance is lower, in USD; 0 = never.'),
   external_id: externalId.optional(),
+  bill_to: billTo.optional(),
 }
 
 /** The reference of the credit that `balance_usd` books. */
@@ -189,9 +192,9 @@ async function changeAccountLimits(
   })
 }
 
-type Profile = ReturnType<typeof readProfile> & { readonly name?: string }
+type Profile = Partial<AccountProfile> & { readonly name?: string }
 
-async function changeAccountProfile(
+export async function changeAccountProfile(
   context: OperationContext,
   transaction: Transaction,
   { account, profile }: { readonly account: Account; readonly profile: Profile },
@@ -315,6 +318,7 @@ function readProfile(given: {
     language: tongue,
     alert_below_usd: below,
     external_id: id,
+    bill_to: payer,
   } = given
   return {
     ...(note !== undefined && { note }),
@@ -322,5 +326,6 @@ function readProfile(given: {
     ...(tongue !== undefined && { language: tongue }),
     ...(below !== undefined && { alertBelowPicos: below }),
     ...(id !== undefined && { externalId: id === '' ? undefined : id }),
+    ...(payer !== undefined && { billTo: payer }),
   }
 }

@@ -6,7 +6,8 @@ import { formatUsd, usdNumber } from '../../base/money.ts'
 import { readDays, type DayUsage, type DaysQuestion } from '../../ledger/usage.ts'
 import { count, currency, usd, usdShown } from '../answer-forms.ts'
 import { invalidField, invalid, operation, type OperationContext } from '../operation.ts'
-import { getHolder } from './holder-read.ts'
+import { ownKeysOnly } from '../members/acting-member.ts'
+import { getHolder, idsOfOwnKeys } from './holder-read.ts'
 
 const usualDays = 30
 const daysMax = 366
@@ -51,7 +52,11 @@ const daysForm = z.strictObject({
 /** Both days are included; the last 30 days by default. Days without a charge have no line. */
 export const holderDays = operation(
   { input: daysInput, answer: daysForm },
-  async ({ database, clock }: OperationContext, { by, ...given }, accountId: string) => {
+  async (context: OperationContext, { by, ...given }, accountId: string) => {
+    const { database, clock } = context
+    const memberId = ownKeysOnly(context)
+    if (memberId !== undefined && by !== 'key')
+      throw invalidField('by', 'must be key, because you see your own keys only')
     const to = given.to ?? utcDay(clock.now())
     const from = given.from ?? utcDay(Date.parse(to) - (usualDays - 1) * dayMs)
     if (from > to) throw invalidField('to', 'must not be before from')
@@ -61,9 +66,10 @@ export const holderDays = operation(
       await getHolder(snapshot, accountId)
       return by === 'key' ? readNamesOfKeys(snapshot, accountId) : undefined
     })
+    const own = memberId && (await idsOfOwnKeys(database, { accountId, memberId }))
     const days: DayUsage[] = []
     for await (const read of eachPart(database, { accountIds: [accountId], from, to, by }))
-      days.push(...read)
+      days.push(...read.filter(({ of }) => typeof own !== 'object' || own.has(of)))
     return {
       currency: 'USD' as const,
       from,

@@ -4,9 +4,11 @@
  * leaves this room: no channel, no own cost, no other account. Amounts are JSON numbers, as in `/v1/usage`.
  */
 import type { z } from 'zod'
+import { listKeys } from '../../access/key-store.ts'
 import { findAccount, type Account } from '../../ledger/account-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Answer } from '../answer-forms.ts'
+import { ownKeysOnly } from '../members/acting-member.ts'
 import {
   notFound,
   operation,
@@ -22,6 +24,8 @@ export interface HolderQuestion<Input> {
   /** The tax that credits include, in thousandths of a percent. */
   readonly taxThousandths: number
   readonly input: Input
+  /** The member whose keys alone may be seen; undefined = all keys of the account. */
+  readonly ownerOfKeys: string | undefined
 }
 
 /** Makes an operation that reads one account in one snapshot. */
@@ -29,18 +33,23 @@ export function holderRead<Shape extends z.ZodObject, Form extends z.ZodType>(
   forms: { readonly input: Shape; readonly answer: Form },
   read: (question: HolderQuestion<z.output<Shape>>) => Promise<Answer<Form>>,
 ): AnsweringOperation<Answer<Form>, Shape, [accountId: string]> {
-  return operation(
-    forms,
-    (
-      { database, clock, taxThousandths = 0 }: OperationContext,
-      input: z.output<Shape>,
-      accountId: string,
-    ) =>
-      database.snapshot(async (snapshot) => {
-        const account = await getHolder(snapshot, accountId)
-        return read({ snapshot, account, nowMs: clock.now(), taxThousandths, input })
-      }),
+  return operation(forms, (context: OperationContext, input: z.output<Shape>, accountId: string) =>
+    context.database.snapshot(async (snapshot) => {
+      const { clock, taxThousandths = 0 } = context
+      const account = await getHolder(snapshot, accountId)
+      const ownerOfKeys = ownKeysOnly(context)
+      return read({ snapshot, account, nowMs: clock.now(), taxThousandths, input, ownerOfKeys })
+    }),
   )
+}
+
+/** Returns the keys that a member has or had. */
+export async function idsOfOwnKeys(
+  snapshot: Queryable,
+  owner: { readonly accountId: string; readonly memberId: string },
+): Promise<ReadonlySet<string>> {
+  const keys = await listKeys(snapshot, { kind: 'client', ...owner })
+  return new Set(keys.map(({ id }) => id))
 }
 
 /** Refuses where the account is gone. */

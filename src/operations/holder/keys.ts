@@ -33,9 +33,10 @@ const holderKeyForm = z.strictObject({
 
 export const holderKeys = holderRead(
   { input: z.strictObject(pageFields), answer: pageForm(holderKeyForm) },
-  async ({ snapshot, account, nowMs, input: { cursor, limit } }) => {
+  async ({ snapshot, account, nowMs, input: { cursor, limit }, ownerOfKeys }) => {
     const page = { afterId: cursor ?? '', countMax: limit + 1 }
-    const keys = await listKeys(snapshot, { kind: 'client', accountId: account.id }, page)
+    const owner = { kind: 'client', accountId: account.id, memberId: ownerOfKeys } as const
+    const keys = await listKeys(snapshot, owner, page)
     const used = await readKeyUsage(snapshot, { keys, atMs: nowMs })
     return pageOf(keys, {
       limit,

@@ -84,12 +84,13 @@ class PiecewiseAnswer {
   }
 
   async #read() {
-    const { path, nowMs, actor, held, ...asked } = this.#question
+    const { path, nowMs, actor, member, held, ...asked } = this.#question
     const endpoint = holderEndpoints.get(path)
     invariant(endpoint !== undefined, 'the path is one of the endpoints')
     const context = contextOn(await open(), {
       actor,
       taxThousandths,
+      ...(member !== undefined && { member }),
       clock: { ...systemClock, now: () => nowMs },
       readHeld: () => Promise.resolve(held),
     })

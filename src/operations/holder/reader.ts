@@ -12,11 +12,13 @@ import type { OperationContext, OperationRefusal } from '../operation.ts'
 import type { HolderInput } from './endpoints.ts'
 
 /** What an endpoint is asked. */
-interface HolderAsked extends HolderInput {
+export interface HolderAsked extends HolderInput {
   /** As `holderEndpoints` names it. */
   readonly path: string
-  /** The token's id. */
+  /** The id of the token or the member. */
   readonly actor: string
+  /** The member who asks; absent for a token. */
+  readonly member?: OperationContext['member']
 }
 
 export interface BeginQuestion extends HolderAsked {

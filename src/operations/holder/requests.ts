@@ -29,7 +29,7 @@ import {
   viewVendorError,
   type Beside,
 } from '../requests/view.ts'
-import { holderRead } from './holder-read.ts'
+import { holderRead, idsOfOwnKeys } from './holder-read.ts'
 
 const explanations: Readonly<Record<FreeEnding, string>> = {
   completed: 'You got the whole answer.',
@@ -106,8 +106,13 @@ const inFullForm = holderRequestForm.extend({
 /** The newest first, or those that cost most. */
 export const holderRequests = holderRead(
   { input: requestsInput, answer: pageForm(holderRequestForm) },
-  ({ snapshot, account, input }) => {
-    const { from, to } = input
+  async ({ snapshot, account, input, ownerOfKeys }) => {
+    const { from, to, key = '' } = input
+    if (ownerOfKeys !== undefined) {
+      const own = { accountId: account.id, memberId: ownerOfKeys }
+      if (!(await idsOfOwnKeys(snapshot, own)).has(key))
+        throw invalidField('key', 'must be the id of one of your keys')
+    }
     if (from !== undefined && to !== undefined && from >= to)
       throw invalidField('to', 'must be after from')
     const asked = { ...input, accountId: account.id }
@@ -171,9 +176,14 @@ async function listByCost(snapshot: Queryable, asked: Asked): Promise<Requests> 
 /** One request, by the gateway's id or the vendor's. */
 export const holderRequest = holderRead(
   { input: z.strictObject({ request: z.string().min(1).max(512) }), answer: inFullForm },
-  async ({ snapshot, account, input: { request: id } }) => {
+  async ({ snapshot, account, input: { request: id }, ownerOfKeys }) => {
     const found = await findExchange(snapshot, { id, accountId: account.id })
-    if (found === undefined)
+    const own = { accountId: account.id, memberId: ownerOfKeys ?? '' }
+    const isHidden =
+      found !== undefined &&
+      ownerOfKeys !== undefined &&
+      !(await idsOfOwnKeys(snapshot, own)).has(found.keyId)
+    if (found === undefined || isHidden)
       throw notFound(
         `There is no request ${id} of this account. Requests are kept for some time, and appear when they end.`,
       )

@@ -24,6 +24,7 @@ CREATE TABLE account (
   contact TEXT COLLATE "C" NOT NULL DEFAULT '', -- e-mail address
   language TEXT COLLATE "C" NOT NULL DEFAULT 'en', -- of mails to the contact
   note TEXT COLLATE "C" NOT NULL DEFAULT '',
+  bill_to TEXT NOT NULL DEFAULT '', -- lines that receipts name
   price_multiplier_ppm BIGINT NOT NULL DEFAULT 1000000 CHECK (price_multiplier_ppm >= 0),
   -- Limits; 0 = none.
   daily_limit_picos BIGINT NOT NULL DEFAULT 0 CHECK (daily_limit_picos >= 0),

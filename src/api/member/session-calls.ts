@@ -1,0 +1,103 @@
+/**
+ * The calls of a browser about its own session: ask for a link, begin, show, end. They are the only ones that
+ * set or remove a cookie. Asking and beginning need no session.
+ */
+import { hashSecret } from '../../access/key.ts'
+import type { Member } from '../../access/member-store.ts'
+import { makeSessionSecret, type LiveSession } from '../../access/session.ts'
+import { minuteMs } from '../../base/clock.ts'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import type { IncomingRequest } from '../../http/server/request.ts'
+import {
+  beginMemberSession,
+  endMemberSession,
+  viewMemberSession,
+} from '../../operations/members/member-sessions.ts'
+import { ownCalls } from '../../operations/members/own-endpoints.ts'
+import { signInLinkLifeMs } from '../../operations/members/sign-in-mails.ts'
+import { refusalOfInput, type OperationRefusal } from '../../operations/operation.ts'
+import type { MemberApiParts } from './parts.ts'
+
+/** What a call answers; `afterwards` begins when the answer is on its way. */
+export interface OwnAnswer {
+  readonly status: number
+  readonly text: string
+  readonly cookies?: readonly string[]
+  readonly afterwards?: () => void
+}
+
+type Answered = OwnAnswer | Refusal | OperationRefusal
+
+const noMail = refuse(
+  'operations.conflict',
+  'Signing in by mail is not set up here. Ask the operator of this gateway.',
+)
+
+/** The answer says nothing about the address; the work begins afterwards. */
+export function askForLink(
+  request: IncomingRequest,
+  input: unknown,
+  { signInMails, sessions, cookies }: MemberApiParts,
+): Answered {
+  const refusal = refusalOfInput(ownCalls.signIn.input, input)
+  if (refusal !== undefined) return refusal
+  const tooMany = sessions.countTry(request.clientAddress)
+  if (tooMany !== undefined) return tooMany
+  if (signInMails === undefined) return noMail
+  const { email } = ownCalls.signIn.input.parse(input)
+  const browser = makeSessionSecret()
+  return {
+    status: 202,
+    text: JSON.stringify({ email, minutes: signInLinkLifeMs / minuteMs }),
+    cookies: [cookies.print('sign-in', browser, signInLinkLifeMs)],
+    afterwards: () => signInMails.ask({ email, browserHash: hashSecret(browser) }),
+  }
+}
+
+export async function beginSession(
+  request: IncomingRequest,
+  input: unknown,
+  { operations, sessions, cookies }: MemberApiParts,
+): Promise<Answered> {
+  const refusal = refusalOfInput(ownCalls.begin.input, input)
+  if (refusal !== undefined) return refusal
+  const { code, account } = ownCalls.begin.input.parse(input)
+  const begun = await beginMemberSession(operations, {
+    code,
+    account,
+    browser: cookies.read(request, 'sign-in'),
+    replaced: cookies.read(request, 'session'),
+  })
+  if ('code' in begun)
+    return begun.code === 'access.sign_in_link_invalid'
+      ? sessions.refuse(begun, request.clientAddress)
+      : begun
+  const { view, secret } = begun
+  const text = JSON.stringify(view)
+  if (secret === undefined) return { status: 200, text }
+  return {
+    status: 200,
+    text,
+    cookies: [cookies.print('session', secret), cookies.print('sign-in', '', 0)],
+  }
+}
+
+export async function showSession(
+  session: LiveSession<Member>,
+  { operations }: MemberApiParts,
+): Promise<OwnAnswer> {
+  const view = await viewMemberSession(operations.database, session)
+  return { status: 200, text: JSON.stringify(view) }
+}
+
+export async function endSession(
+  session: LiveSession<Member>,
+  { operations, cookies }: MemberApiParts,
+): Promise<OwnAnswer> {
+  await endMemberSession({ ...operations, actor: session.ownerId }, session.idHash)
+  return {
+    status: 200,
+    text: JSON.stringify({ ended: 1 }),
+    cookies: [cookies.print('session', '', 0)],
+  }
+}

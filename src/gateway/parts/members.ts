@@ -1,0 +1,39 @@
+/** Opens what members need: the mails that sign them in. Nothing of it runs without the setting `public_url`. */
+import { OwnCookies } from '../../api/member/own-page.ts'
+import type { MemberApiParts } from '../../api/member/parts.ts'
+import { SignInMails } from '../../operations/members/sign-in-mails.ts'
+import type { Callers } from './callers.ts'
+import type { Opening } from './opening.ts'
+import type { Operators } from './operators.ts'
+
+interface Below {
+  readonly callers: Callers
+  readonly operators: Operators
+  readonly catchUp: () => Promise<void>
+}
+
+export type OpenMembers = Omit<MemberApiParts, 'holderReads' | 'holderReader' | 'isStoreAvailable'>
+
+export function openMembers(
+  { config, effects, onError, opened, telemetry }: Opening,
+  { callers, operators, catchUp }: Below,
+): OpenMembers | undefined {
+  const { publicUrl, bodyTimeoutMs } = config
+  if (publicUrl === undefined) return undefined
+  const { operations } = operators
+  const { mailing } = operations
+  const signInMails =
+    mailing?.kind === 'ready' ? new SignInMails({ operations, mailing, onError }) : undefined
+  opened.defer(() => signInMails?.close())
+  return {
+    clock: effects.clock,
+    publicUrl,
+    cookies: new OwnCookies(publicUrl),
+    sessions: callers.memberSessions,
+    operations,
+    signInMails,
+    bodyTimeoutMs,
+    catchUp,
+    onFault: (error) => telemetry.fault(error, 'api'),
+  }
+}

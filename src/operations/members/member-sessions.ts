@@ -1,0 +1,210 @@
+/**
+ * Sessions of members: begun by a link that was mailed, listed and ended by the member. A link works once, in
+ * the browser that asked for it. Where an address belongs to several accounts, the member chooses one.
+ */
+import { z } from 'zod'
+import {
+  listMembersByEmail,
+  memberRoles,
+  updateMember,
+  type Member,
+} from '../../access/member-store.ts'
+import {
+  addSession,
+  agesAt,
+  hashSessionSecret,
+  sessionIdleMs,
+  type LiveSession,
+} from '../../access/session.ts'
+import { memberSessions } from '../../access/session-store.ts'
+import { findSignInLink, takeSignInLink } from '../../access/sign-in-link-store.ts'
+import { minuteMs } from '../../base/clock.ts'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import { findAccount } from '../../ledger/account-store.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import { accountStatuses } from '../accounts/account-form.ts'
+import { recordAction } from '../actions.ts'
+import { moment, type Answer } from '../answer-forms.ts'
+import {
+  attempt,
+  invalidField,
+  noInput,
+  operation,
+  timeText,
+  type OperationContext,
+  type OperationRefusal,
+} from '../operation.ts'
+
+export const memberSessionForm = z.strictObject({
+  member_id: z.string(),
+  email: z.string(),
+  role: z.enum(memberRoles),
+  account: z.strictObject({ id: z.string(), name: z.string(), status: z.enum(accountStatuses) }),
+  created_at: moment,
+  expires_at: moment.meta({ description: 'The session ends then, however much it is used.' }),
+  idle_minutes: z.int().meta({ description: 'It ends after so long without use by a person.' }),
+})
+
+const choiceForm = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(memberRoles),
+})
+
+/** `session` is null where the member has to choose one of `accounts`. */
+export const begunForm = z.strictObject({
+  session: memberSessionForm.nullable(),
+  accounts: z.array(choiceForm),
+})
+
+export async function viewMemberSession(
+  queryable: Queryable,
+  { owner, createdAtMs, expiresAtMs }: Omit<LiveSession<Member>, 'kind'>,
+): Promise<Answer<typeof memberSessionForm>> {
+  const account = await findAccount(queryable, owner.accountId)
+  return {
+    member_id: owner.id,
+    email: owner.email,
+    role: owner.role,
+    account: {
+      id: owner.accountId,
+      name: account?.name ?? '',
+      status: account?.status ?? 'closed',
+    },
+    created_at: timeText(createdAtMs),
+    expires_at: timeText(expiresAtMs),
+    idle_minutes: sessionIdleMs / minuteMs,
+  }
+}
+
+const linkInvalid = refuse(
+  'access.sign_in_link_invalid',
+  'This link has been used, has expired, is not the newest one, or was asked for in another browser. Ask for a new one.',
+)
+
+/** What a browser presents to sign in. */
+interface Presented {
+  readonly code: string
+  /** What it has kept since it asked for the link. */
+  readonly browser: string | undefined
+  /** The id of the chosen account. */
+  readonly account: string | undefined
+  /** The secret of the session that it has had. */
+  readonly replaced: string | undefined
+}
+
+interface Begun {
+  readonly view: Answer<typeof begunForm>
+  /** For the cookie; undefined where the member has to choose. */
+  readonly secret: string | undefined
+}
+
+/** Begins a session, always with a new secret. The link stays good until an account is chosen. */
+export async function beginMemberSession(
+  context: Omit<OperationContext, 'actor'>,
+  presented: Presented,
+): Promise<Begun | Refusal | OperationRefusal> {
+  const codeHash = hashSessionSecret(presented.code)
+  const browserHash =
+    presented.browser === undefined ? undefined : hashSessionSecret(presented.browser)
+  if (codeHash === undefined || browserHash === undefined) return linkInvalid
+  const link = { codeHash, browserHash, nowMs: context.clock.now() }
+  const outcome = await attempt(() =>
+    context.database.transact(async (transaction) => {
+      const email = await findSignInLink(transaction, link)
+      const members = email === undefined ? [] : await listMembersByEmail(transaction, email)
+      const [first] = members
+      if (first === undefined) return linkInvalid
+      const { account } = presented
+      if (account === undefined && members.length > 1)
+        return { view: { session: null, accounts: await choicesOf(transaction, members) } }
+      const member =
+        account === undefined ? first : members.find(({ accountId }) => accountId === account)
+      if (member === undefined)
+        throw invalidField('account', 'must be the id of one of the accounts in the answer')
+      await takeSignInLink(transaction, link)
+      return begin(context, transaction, member, presented.replaced)
+    }),
+  )
+  if (outcome.kind === 'refusal') return outcome
+  return 'kind' in outcome.value ? outcome.value : { secret: undefined, ...outcome.value }
+}
+
+async function begin(
+  context: Omit<OperationContext, 'actor'>,
+  transaction: Transaction,
+  member: Member,
+  replaced: string | undefined,
+) {
+  const nowMs = context.clock.now()
+  const replacedHash = replaced === undefined ? undefined : hashSessionSecret(replaced)
+  if (replacedHash !== undefined) await memberSessions.delete(transaction, replacedHash)
+  const added = await addSession(transaction, memberSessions, { ownerId: member.id, nowMs })
+  await updateMember(transaction, member.id, { signedInAtMs: nowMs })
+  const actor = { ...context, actor: member.id }
+  await recordAction(transaction, actor, { action: 'member.sign-in', subject: member.id })
+  const session = await viewMemberSession(transaction, { ...added.session, owner: member })
+  return { view: { session, accounts: [] }, secret: added.secret }
+}
+
+async function choicesOf(queryable: Queryable, members: readonly Member[]) {
+  const choices: Answer<typeof choiceForm>[] = []
+  for (const { accountId: id, role } of members)
+    choices.push({ id, name: (await findAccount(queryable, id))?.name ?? '', role })
+  return choices
+}
+
+/** Ends the session that asks. */
+export async function endMemberSession(context: OperationContext, idHash: string): Promise<void> {
+  await context.database.transact(async (transaction) => {
+    await memberSessions.delete(transaction, idHash)
+    await recordAction(transaction, context, {
+      action: 'member.sign-out',
+      subject: context.actor,
+    })
+  })
+}
+
+const sessionsForm = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      created_at: moment,
+      last_used_at: moment.meta({ description: 'By a person; up to a minute old.' }),
+      expires_at: moment,
+      current: z.boolean().meta({ description: 'The session of this request.' }),
+    }),
+  ),
+  next_cursor: z.null(),
+})
+
+/** Lists the sessions of the member who asks, newest first; 20 at most. */
+export const listMemberSessions = operation(
+  { input: noInput, answer: sessionsForm },
+  async ({ database, clock, actor, session }) => {
+    const rows = await memberSessions.list(database, actor, agesAt(clock.now()))
+    const items = rows.map((row) => ({
+      created_at: timeText(row.createdAtMs),
+      last_used_at: timeText(row.lastUsedAtMs),
+      expires_at: timeText(row.expiresAtMs),
+      current: row.idHash === session,
+    }))
+    return { items, next_cursor: null }
+  },
+)
+
+export const endedForm = z.strictObject({ ended: z.int() })
+
+/** Ends all sessions of the member who asks. */
+export const endMemberSessions = operation({ input: noInput, answer: endedForm }, (context) =>
+  context.database.transact(async (transaction) => {
+    const { actor, clock } = context
+    const ended = (await memberSessions.list(transaction, actor, agesAt(clock.now()))).length
+    await memberSessions.deleteOf(transaction, actor)
+    await recordAction(transaction, context, {
+      action: 'member.sign-out-all',
+      subject: actor,
+      detail: { ended },
+    })
+    return { ended }
+  }),
+)
