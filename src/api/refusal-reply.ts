@@ -1,6 +1,6 @@
 /**
- * Replies of our own endpoints. Their errors are `{"error":{"type","message","request_id"}}`, with the `fields`
- * of the input that are wrong.
+ * Replies of our own endpoints. Their errors are `{"error":{"type","message","request_id"}}`, with the
+ * `fields` of the input that are wrong.
  */
 import type { Clock } from '../base/clock.ts'
 import { errorCatalogue } from '../base/error-catalogue.ts'

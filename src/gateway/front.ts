@@ -58,7 +58,11 @@ export function serveFront(
 ): Promise<void> | undefined {
   const { corsOrigins: origins, members } = parts
   const target = splitTarget(request.target)
-  const isOfMembers = members !== undefined && target !== undefined && isMemberPath(target.path)
+  const isOfMembers =
+    members !== undefined &&
+    target !== undefined &&
+    isMemberPath(target.path) &&
+    target.path !== stripeWebhookPath
   // No page of another origin reads what members read.
   if (isOfMembers) {
     if (parts.isDraining()) response.closeAfterwards()

@@ -41,7 +41,7 @@ export class MemberBrowser {
     })
     for (const text of answer.headers['set-cookie'] ?? []) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
-      if (/Max-Age=0$/.test(text)) this.cookies.delete(name)
+      if (text.endsWith('Max-Age=0')) this.cookies.delete(name)
       else this.cookies.set(name, value)
     }
     return answer

@@ -1,4 +1,4 @@
-/** Opens what members need: the mails that sign them in. Nothing of it runs without the setting `public_url`. */
+/** Opens what members need, such as the mails that sign them in; nothing without the setting `public_url`. */
 import { OwnCookies } from '../../api/member/own-page.ts'
 import type { MemberApiParts } from '../../api/member/parts.ts'
 import { SignInMails } from '../../operations/members/sign-in-mails.ts'

@@ -66,7 +66,7 @@ export class SignInMails {
     if (asked === undefined) return
     const work = this.#send(asked)
       .catch((error: unknown) => this.#parts.onError(error))
-      .then(() => {
+      .finally(() => {
         this.#running.delete(work)
         this.#begin()
       })

@@ -1,6 +1,6 @@
 /** Members of accounts mean the same on PostgreSQL. */
 import { after, before } from 'node:test'
-import { openPostgresHarness } from '../storage/postgres-harness.ts'
+import { openPostgresHarness } from './postgres-harness.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { describeMembers } from './members-conformance.ts'
 

@@ -1,4 +1,5 @@
 /** What operators and owners can do with the members of an account, on either store. */
+/* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Mail } from '../../src/operations/alerts/mailer.ts'
@@ -13,7 +14,7 @@ import { addSession } from '../../src/access/session.ts'
 import { contextOn } from '../../src/operations/context.ts'
 import { valueOf, type OperationContext, type Outcome } from '../../src/operations/operation.ts'
 import { createClientKey as create, rotateKey } from '../../src/operations/keys/keys.ts'
-import type { LedgerHarness } from '../storage/ledger-harness.ts'
+import type { LedgerHarness } from './ledger-harness.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { inviteMember, mailingInto } from '../support/members.ts'
 import {
