@@ -49,7 +49,7 @@ interface SumOptions {
   readonly countedLabel?: CountLabel
 }
 
-export type CountLabel = (place: LabelPlace) => string
+type CountLabel = (place: LabelPlace) => string
 
 export function sumBatch(
   exchanges: readonly EndedExchange[],
