@@ -159,9 +159,11 @@ test('the contact of an account gets no kind that is for the operator, and no fa
       balance_usd: '1',
       hours_left: 9,
       key_name: 'ci',
+      limit_of: 'day',
       limit_usd: '2',
       operator: 'operator-fact',
       period: '2026-11',
+      step: 50,
       used_usd: '2',
     }
     const text = 'operator-text'
@@ -174,6 +176,7 @@ test('the contact of an account gets no kind that is for the operator, and no fa
     // The accounts are looked at too, and nothing is wrong with this one.
     mails.flatMap(({ subject }) => (subject.startsWith('Resolved: ') ? [] : subject)).toSorted(),
     [
+      '50 % of the daily limit of acme is used',
       'Balance of acme is low: 1 USD',
       'Balance of acme is used up',
       'Balance of acme lasts about 9 h',
