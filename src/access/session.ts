@@ -14,7 +14,7 @@ import { findMember, type Member } from './member-store.ts'
 import type { SessionRow, SessionStore } from './session-store.ts'
 
 /** However much it is used. */
-export const sessionLengthMs = 12 * hourMs
+const sessionLengthMs = 12 * hourMs
 export const sessionIdleMs = 30 * minuteMs
 /** The oldest sessions of an owner end beyond it. */
 const sessionsPerOwnerMax = 20

@@ -61,7 +61,7 @@ const memberForm = z.strictObject({
   signed_in_at: moment.nullable().meta({ description: 'The last time; null = not yet.' }),
 })
 
-export function viewMember(member: Member): Answer<typeof memberForm> {
+function viewMember(member: Member): Answer<typeof memberForm> {
   return {
     id: member.id,
     account_id: member.accountId,
