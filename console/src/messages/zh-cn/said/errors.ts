@@ -12,12 +12,18 @@ export const errors = {
       advice: '模型路由使用 `cr_` 密钥，`/v1/usage` 使用 `ro_` 令牌，`/metrics` 使用 `ad_` 令牌。',
     },
     session_invalid: {
-      meaning: '控制台会话已结束：30 分钟未使用、已满 12 小时、已退出登录，或其管理令牌已失效。',
+      meaning:
+        '控制台或账户页面的会话已结束：30 分钟未使用、已满 12 小时、已退出登录，或其管理令牌已失效、成员已被移除。',
       advice: '请重新登录。',
     },
     sign_in_code_invalid: {
       meaning: '控制台的链接已使用过或已过期（五分钟后），或其管理令牌已失效。',
       advice: '用 `turnpike console` 获取新链接，或用管理令牌登录。',
+    },
+    sign_in_link_invalid: {
+      meaning:
+        '账户页面的登录链接已使用过、已过期（15 分钟后）、已被新的链接取代，或在另一浏览器中打开。',
+      advice: '请在此浏览器中重新请求链接，并使用最新的邮件。',
     },
     https_required: {
       meaning: '以明文 http 登录控制台只能在回环地址上进行（`127.0.0.1`、`[::1]`、`localhost`）。',

@@ -4,13 +4,15 @@ export const problems = {
   access: {
     credential_invalid: '凭证缺失、无效、已撤销或已过期。（{detail}）',
     credential_wrong_kind: '凭证有效，但不能用于此处。（{detail}）',
-    session_invalid: '控制台会话已结束，请重新登录。（{detail}）',
+    session_invalid: '会话已结束，请重新登录。（{detail}）',
     sign_in_code_invalid: '登录链接已使用过或已过期。（{detail}）',
+    sign_in_link_invalid:
+      '登录链接已使用过、已过期、已被新的链接取代，或是在另一浏览器中请求的。（{detail}）',
     https_required:
       '只有在本机地址上才能通过明文 http 登录。请使用 https 或 SSH 隧道。（{detail}）',
-    cross_site_request: '该请求不是由控制台发出的。（{detail}）',
+    cross_site_request: '该请求不是由控制台或账户页面发出的。（{detail}）',
     address_not_allowed: '不允许从此地址使用该密钥。（{detail}）',
-    role_insufficient: '管理令牌的角色不允许此操作。（{detail}）',
+    role_insufficient: '管理令牌或成员的角色不允许此操作。（{detail}）',
     account_suspended: '账户已被暂停。（{detail}）',
     account_closed: '账户已被关闭。（{detail}）',
     rate_limited: '已达到速率限制，请稍后重试。（{detail}）',

@@ -99,6 +99,8 @@ export const settings = {
       '请求的记录（用以说明其扣费）在请求结束后保留的时间，例如 `400d`；至少 `2d`，按完整的 UTC 日计算。账目、余额和数字始终保留。',
     record_addresses:
       '记录保留客户端地址的多少内容：`none`（不保留）、`family`（地址族，`ipv4` 或 `ipv6`）、`network`（网段，/24 或 IPv6 的 /64）或 `full`（完整地址）。',
+    public_url:
+      '账户持有者访问 `listen` 的地址，例如 `https://gateway.example`：https，或本机地址上的 http，不带路径。设置后即启用[成员](members.md)，他们通过邮件登录；为此还需要 `smtp` 和 `smtp_from`。',
     operator_name:
       '您的名称，显示在账户持有人的账户页面（`/account`）上。能访问 `listen` 的人都能读到它和下一项。',
     operator_contact:
