@@ -11,6 +11,7 @@ import { gatewayCommands } from './commands/gateway.ts'
 import { keyCommands } from './commands/keys.ts'
 import { codeCommands } from './commands/codes.ts'
 import { memberCommands } from './commands/members.ts'
+import { paymentCommands } from './commands/payments.ts'
 import { noteCommands } from './commands/notes.ts'
 import { reportCommand, requestCommands } from './commands/requests.ts'
 import { doctorCommand, storeCommands } from './commands/store.ts'
@@ -29,6 +30,7 @@ const sections: Readonly<Record<string, readonly CommandRow[]>> = {
     ...keyCommands,
     ...codeCommands,
     ...memberCommands,
+    ...paymentCommands,
     ...noteCommands,
     reportCommand,
     ...requestCommands,
@@ -47,6 +49,7 @@ const groups = {
   token: 'manage read-only tokens (ro_…) for /v1/usage',
   'admin-token': 'manage admin tokens (ad_…) for the admin API and /metrics',
   code: 'make and revoke top-up codes',
+  payment: 'compare payments with the payment service',
   note: 'keep notes about accounts, keys and channels',
   request: 'see what became of requests',
   alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',

@@ -108,6 +108,20 @@ export async function largestCreditBefore(
   return row === undefined ? undefined : readPicos(row, 'amount_picos')
 }
 
+/** Lists what payment services have moved, in all accounts. */
+export async function listPaymentEntries(
+  database: Queryable,
+): Promise<readonly Pick<Entry, 'reference' | 'amountPicos'>[]> {
+  const rows = await database.query(
+    `SELECT reference, amount_picos FROM entry
+      WHERE kind <> 'charge' AND reference >= 'stripe' AND reference < 'stripf'`,
+  )
+  return rows.map((row) => ({
+    reference: String(row['reference']),
+    amountPicos: readPicos(row, 'amount_picos'),
+  }))
+}
+
 /** Lists the credits of an account, newest first. */
 export async function listCredits(
   database: Queryable,

@@ -4,6 +4,7 @@ import { alertEndpoints } from './alerts/endpoints.ts'
 import { catalogueEndpoints } from './catalogue/endpoints.ts'
 import { channelEndpoints } from './channels/endpoints.ts'
 import { codeEndpoints } from './codes/endpoints.ts'
+import { paymentEndpoints } from './payments/endpoints.ts'
 import type {
   Endpoint,
   FeedEndpoint,
@@ -27,6 +28,7 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(requestEndpoints),
   ...Object.values(keyEndpoints),
   ...Object.values(codeEndpoints),
+  ...Object.values(paymentEndpoints),
   ...Object.values(catalogueEndpoints),
   ...Object.values(channelEndpoints),
   ...Object.values(reconciliationEndpoints),

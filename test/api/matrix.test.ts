@@ -37,6 +37,7 @@ const changeNothing = new Set([
   'doctor.run',
   'keys.find',
   'search.find',
+  'payments.compare',
 ])
 
 /** All that a token with the role credits may call. */

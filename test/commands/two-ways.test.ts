@@ -39,6 +39,7 @@ before(async () => {
     'wrong.yaml': 'vendors:\n  alpha: { format: letters }\nmodles: {}\n',
     'prices.json': prices,
     'new-key.txt': 'another-vendor-canary\n',
+    'stripe.csv': 'payment_intent_id,reporting_category,currency,gross\npi_1,charge,usd,5\n',
     'counts.csv': 'model,requests,input,output\nlarge-1,100,9,9\n',
   }))
 })
@@ -193,6 +194,11 @@ it('members', async () => {
   await both('member list acme')
   await once('member edit mem_00000000000000000000000000 --role owner', 1)
   await once('member remove mem_00000000000000000000000000 --keys keep', 1)
+})
+
+it('payments', async () => {
+  await both('payment compare stripe.csv')
+  await both('payment compare wrong.yaml')
 })
 
 it('notes', async () => {

@@ -13,6 +13,7 @@ import {
 import { contextOn } from '../../src/operations/context.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import { bookPayment } from '../../src/operations/payments/book-payment.ts'
+import { comparePayments } from '../../src/operations/payments/compare.ts'
 import type { PaymentFact } from '../../src/operations/payments/payment.ts'
 import { findPayment } from '../../src/operations/payments/payment-store.ts'
 import { seededRandom } from '../../src/base/random.ts'
@@ -110,6 +111,49 @@ export function describePayments(name: string, open: () => Promise<LedgerHarness
       const dispute = { kind: 'disputed', dispute: 'dp_2', cents: 3_000, isWon: false } as const
       await bookPayment(context, { ...common, ...dispute })
       assert.deepEqual(await standing(), [-2_000, 'active'])
+    })
+
+    it('finds which payments of an export the ledger lacks, and which differ', async () => {
+      const paid = { kind: 'paid', cents: 2_000, account } as const
+      const [equal, refunded, disputed] = [about(), about(), about()]
+      for (const each of [equal, refunded, disputed])
+        await bookPayment(context, { ...each, ...paid })
+      await bookPayment(context, { ...refunded, kind: 'refunded', centsInAll: 500 })
+      const dispute = { kind: 'disputed', dispute: 'dp_9', cents: 2_000, isWon: false } as const
+      await bookPayment(context, { ...disputed, ...dispute })
+      const rows = [
+        [equal.payment, 'charge', 'usd', '20.00'],
+        ['', 'payout', 'usd', '-50.00'],
+        [refunded.payment, 'charge', 'usd', '20.00'],
+        [refunded.payment, 'refund', 'usd', '-7.00'],
+        [refunded.payment, 'fee', 'usd', '-0.30'],
+        [disputed.payment, 'charge', 'usd', '20.00'],
+        [disputed.payment, 'dispute', 'usd', '-20.00'],
+        ['pi_unseen', 'charge', 'USD', '9.99'],
+        ['pi_abroad', 'charge', 'eur', '5.00'],
+      ]
+      const heading = 'payment_intent_id,reporting_category,currency,gross'
+      const text = [heading, ...rows.map((row) => row.join(','))].join('\r\n')
+      const compared = valueOf(await comparePayments(context, { text }))
+      assert.deepEqual([compared.payments, compared.equal], [5, 2])
+      assert.deepEqual([compared.stripe_usd, compared.ledger_usd], ['42.99', '35'])
+      assert.deepEqual(
+        compared.differences.map((one) => [
+          one.payment,
+          one.finding,
+          one.stripe_usd,
+          one.ledger_usd,
+        ]),
+        [
+          [refunded.payment, 'differs', '13', '15'],
+          ['pi_unseen', 'missing', '9.99', '0'],
+          ['pi_abroad', 'foreign_currency', null, '0'],
+        ],
+      )
+      for (const wrong of ['', 'a,b\n1,2', 'a"b', `${heading}\npi_1,charge,usd,much`]) {
+        const refused = await comparePayments(context, { text: wrong })
+        assert.equal(refused.kind === 'refusal' && refused.code, 'operations.invalid', wrong)
+      }
     })
 
     it('records what cannot be booked, and books nothing of it', async () => {
