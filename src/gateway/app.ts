@@ -75,7 +75,8 @@ async function openApp(
   const mail = openMailer(config)
   const background = startBackground(opening, { money, callers, catalogue, relaying, mail })
   const { alerting, bookkeeping, catchUp } = background
-  const operators = openOperators(opening, { money, relaying, bookkeeping, mail })
+  const stripe = await openPayments(opening)
+  const operators = openOperators(opening, { money, relaying, bookkeeping, mail, stripe })
   const members = openMembers(opening, { callers, operators, catchUp })
   let isDraining = false
   const listeners = await openListeners(opening, {
@@ -85,7 +86,7 @@ async function openApp(
     catalogue,
     relaying,
     operators,
-    stripe: await openPayments(opening),
+    stripe,
     members,
     catchUp,
     isDraining: () => isDraining,

@@ -11,6 +11,9 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { codeIn, MemberBrowser, publicUrl, valueOf } from '../support/member-browser.ts'
 import { inviteMember } from '../support/members.ts'
 import { createAccount, recentActions } from '../support/operations.ts'
+import { makeSecret } from '../../src/access/key.ts'
+import { createCodes } from '../../src/operations/codes/codes.ts'
+import { valueOf as valueOfOutcome } from '../../src/operations/operation.ts'
 import { removeMember } from '../../src/operations/members/members.ts'
 import { findFreePort } from '../support/postgres.ts'
 import { scenario, type LogLine, type Scenario } from '../support/scenario.ts'
@@ -104,6 +107,35 @@ describe('signing in by mail', () => {
     )
     assert.equal((await browser.call('DELETE', '/session')).status, 200)
     assert.equal((await browser.call('GET', '/session')).status, 204)
+  })
+
+  test('lets an owner redeem a code once, bounds wrong codes, and says where no payment is taken', async () => {
+    const { codes } = valueOfOutcome(
+      await createCodes(gateway.context, { amount_usd: '7', count: 2 }),
+    )
+    const browser = await signIn()
+    for (const repeated of [false, true]) {
+      const redeemed = await browser.call('POST', '/codes', { code: codes[0] })
+      assert.equal(redeemed.status, 200, redeemed.text)
+      const { amount_usd: amount, balance_usd: balance, repeated: again } = valueOf(redeemed)
+      assert.deepEqual([amount, balance, again], ['7', '7', repeated])
+    }
+    const [action] = await recentActions(gateway.context, { action: 'account.credit' })
+    assert.match(action?.actor ?? '', /^mem_/)
+    assertRefused(
+      await browser.call('POST', '/checkout', { amount_usd: '7' }),
+      409,
+      'operations.conflict',
+    )
+    for (let index = 0; index < 10; index++) {
+      const wrong = await browser.call('POST', '/codes', { code: makeSecret('code') })
+      assertRefused(wrong, 404, 'operations.not_found')
+    }
+    const closed = await browser.call('POST', '/codes', { code: codes[1] })
+    assertRefused(closed, 429, 'access.too_many_wrong_codes')
+    assert.ok(Number(closed.headers['retry-after']) > 0)
+    clock.advance(10 * minuteMs)
+    assert.equal((await browser.call('POST', '/codes', { code: codes[1] })).status, 200)
   })
 
   test('sets cookies that scripts and other sites do not get', async () => {

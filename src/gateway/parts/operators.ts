@@ -3,6 +3,7 @@
  * the feed of changes.
  */
 import { checkChannel } from '../../channels/probes/check.ts'
+import { CodeTries } from '../../operations/codes/code-tries.ts'
 import { EventFeed } from '../../operations/events/feed.ts'
 import { watchLists } from '../../operations/events/lists.ts'
 import {
@@ -13,11 +14,13 @@ import {
 import type { SendMail } from '../../operations/alerts/mailer.ts'
 import { mailingOf } from '../../operations/members/mailing.ts'
 import type { OperationContext } from '../../operations/operation.ts'
+import type { StripeClient } from '../../operations/payments/stripe.ts'
 import { createCopies } from '../../operations/store/backup-download.ts'
 import type { Bookkeeping } from '../../operations/store/bookkeeping.ts'
 import { listSettings } from '../../settings/in-force.ts'
 import { parseStoreLocation } from '../../storage/location.ts'
 import type { Money } from './money.ts'
+import { checkoutOf } from './payments.ts'
 import type { Opening } from './opening.ts'
 import type { Relaying } from './relaying.ts'
 
@@ -35,13 +38,14 @@ interface Below {
   readonly relaying: Relaying
   readonly bookkeeping: Bookkeeping
   readonly mail: SendMail | undefined
+  readonly stripe: StripeClient | undefined
 }
 
 const checkTimeoutMs = 30_000
 
 export function openOperators(
   opening: Opening,
-  { money, relaying, bookkeeping, mail }: Below,
+  { money, relaying, bookkeeping, mail, stripe }: Below,
 ): Operators {
   const { config, effects, onError } = opening
   const { clock, environment, masterKey } = effects
@@ -63,6 +67,8 @@ export function openOperators(
     environment,
     settings: listSettings(config),
     mailing: mailingOf(config, mail),
+    codeTries: new CodeTries(),
+    ...(stripe !== undefined && { checkout: checkoutOf(opening, stripe) }),
     readHeld,
     auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) => checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock }),

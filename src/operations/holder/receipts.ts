@@ -21,14 +21,19 @@ const receiptForm = z.strictObject({
   /** In whole cents. */
   tax: usd,
   reference: z.string(),
-  account: z.strictObject({ id: z.string(), name: z.string(), contact: z.string() }),
+  account: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    contact: z.string(),
+    bill_to: z.string(),
+  }),
 })
 
 /** Newest first. */
 export const holderReceipts = holderRead(
   { input: z.strictObject(pageFields), answer: pageForm(receiptForm) },
   async ({ snapshot, account, taxThousandths, input: { cursor, limit } }) => {
-    const { id, name, contact } = account
+    const { id, name, contact, billTo: bill_to } = account
     const beforeSequence = readSequence(cursor)
     const credits = await listCredits(snapshot, {
       accountId: id,
@@ -48,7 +53,7 @@ export const holderReceipts = holderRead(
           net: formatUsd(subtractPicos(amountPicos, tax)),
           tax: formatUsd(tax),
           reference,
-          account: { id, name, contact },
+          account: { id, name, contact, bill_to },
         }
       },
     })

@@ -7,6 +7,7 @@ import type { MemberRole } from '../../access/member-store.ts'
 import { redeemCode } from '../codes/redeem.ts'
 import { endpoints, exampleNames, rowOf, type Endpoint, type SessionCall } from '../endpoint.ts'
 import { createClientKey, editKey, listAccountKeys, revokeKey, rotateKey } from '../keys/keys.ts'
+import { beginCheckout } from '../payments/checkout.ts'
 import { noInput } from '../operation.ts'
 import {
   begunForm,
@@ -117,6 +118,12 @@ const written = endpoints('own', {
     operation: redeemCode,
     example: { code: 'tc_exampleofacode' },
   },
+  beginCheckout: {
+    route: 'POST /checkout',
+    summary: 'Begin a payment; the answer has the page where it is paid.',
+    operation: beginCheckout,
+    example: { amount_usd: '25' },
+  },
   listSessions: {
     route: 'GET /sessions',
     summary: 'List your sessions, newest first; 20 at most.',
@@ -143,6 +150,7 @@ export const ownEndpoints: readonly MemberEndpoint[] = [
   forMembers(written.changeAccount, 'owner', 'account'),
   forMembers(written.activity, 'owner', 'account'),
   forMembers(written.redeemCode, 'owner', 'accountId'),
+  forMembers(written.beginCheckout, 'owner', 'accountId'),
   forMembers(written.listSessions, 'member'),
   forMembers(written.endSessions, 'member'),
 ]
