@@ -74,7 +74,7 @@ function asMember(id: string, role: Member['role']) {
   return { ...gateway.context, actor: id, member: { id, accountId, role } }
 }
 
-before(async () => {
+async function openWorld(): Promise<void> {
   gateway = await scenario({
     clock,
     settings: {
@@ -111,9 +111,7 @@ before(async () => {
   bearers.push(['a read-only token', (await createReaderToken(context, own)).secret])
   for (const role of adminRoles)
     bearers.push([`an admin token ${role}`, (await createAdminToken(context, { role })).secret])
-})
-
-after(() => gateway.close())
+}
 
 /** Sends the example of a row, about these ids. */
 function callRow(
@@ -161,6 +159,9 @@ function assertError(answer: WireAnswer, status: number, type: string, who: stri
 }
 
 describe('the member API', () => {
+  before(openWorld)
+  after(() => gateway.close())
+
   const rows = [...ownEndpoints, ownCalls.show, ownCalls.end]
 
   for (const row of rows)
