@@ -106,7 +106,8 @@ export function SecretOnce({ secret, file, onDone, children }: SecretProps) {
         {children}
         <footer className="dialog-foot">
           <Button onClick={download}>
-            <Download aria-hidden /> {t('ui.copy.download')}
+            <Download aria-hidden />{' '}
+            {file.name.endsWith('.env') ? t('ui.copy.download') : t('ui.copy.downloadCsv')}
           </Button>
           <Button look="primary" disabled={!isKept} onClick={onDone}>
             {t('ui.copy.finish')}

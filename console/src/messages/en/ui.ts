@@ -41,6 +41,7 @@ export const ui = {
     done: 'Copied',
     once: 'Copy it now. It is not shown again. Copy or download it to close this dialog.',
     download: 'Download .env',
+    downloadCsv: 'Download CSV',
     finish: 'Done',
   },
   state: {

@@ -43,6 +43,7 @@ export const ui = {
     done: '已复制',
     once: '请立即复制：之后不再显示。复制或下载后才能关闭此对话框。',
     download: '下载 .env',
+    downloadCsv: '下载 CSV',
     finish: '完成',
   },
   state: {

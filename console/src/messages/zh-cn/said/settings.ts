@@ -19,7 +19,7 @@ export const settings = {
     node_name: '主机名',
     bodies_max_bytes: '四分之一',
     stream_keepalive: '`off`（关闭）',
-    stripe_url: 'Stripe',
+    stripe_url: 'Stripe 本身',
   },
   meanings: {
     listen:
