@@ -320,6 +320,7 @@ describe('accounts', () => {
         contact: 'billing@acme.example',
         language: 'zh-CN',
         alert_below_usd: '0',
+        bill_to: '',
         external_id: 'crm-7',
       })
     }))
