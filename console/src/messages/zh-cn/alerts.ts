@@ -92,7 +92,7 @@ export const alerts = {
     accountMonthlyLimitReached: '账户已达每月限额',
     keyLimitReached: '密钥已达限额',
     channelOff: '渠道已停用',
-    channelCredentialRefused: '供应商拒绝凭据',
+    channelCredentialRefused: '供应商拒绝凭证',
     channelNoCredit: '供应商账户余额用尽',
     channelModelMissing: '供应商没有该模型',
     channelLimitIgnored: '供应商不遵守输出上限',

@@ -214,7 +214,7 @@ export const channels = {
   checking: {
     title: '检查 {name}',
     byList: '每个运行中的网关用该渠道的凭证向供应商读取模型列表。',
-    byRequest: '每个运行中的网关用该渠道的凭证为 {count, number} 个模型各发送一个真实的小请求。',
+    byRequest: '每个网关用该渠道的凭证为 {count, number} 个模型各发送一个真实的小请求。',
     hint: '供应商会向您收费。已停用而恢复正常的渠道会立即重新使用。',
     wait: '正在等待网关，最多一分钟…',
     works:

@@ -136,7 +136,8 @@ export const entries = {
     key: '密钥',
   },
   others: {
-    intro: '其他操作员在此期间更改了目录，因此未保存。您填写的内容已保留；请对照双方的更改后继续。',
+    intro:
+      '其他运营人员在此期间更改了目录，因此未保存。您填写的内容已保留；请对照双方的更改后继续。',
   },
   edit: { title: '编辑 {name}', saved: '{name} 已更改。' },
   credential: {

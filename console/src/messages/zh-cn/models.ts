@@ -95,10 +95,10 @@ export const models = {
   file: {
     ownersOnly: '只有所有者可以更改目录。您的角色看不到凭证。',
     changedMeanwhile:
-      '在您开始编辑之后，其他操作员更改了目录。请将对方的更改并入您的文本；双方都改过的条目保留您的版本。',
+      '在您开始编辑之后，其他运营人员更改了目录。请将对方的更改并入您的文本；双方都改过的条目保留您的版本。',
     take: '并入对方的更改',
     drop: '重新加载，放弃我的编辑',
-    taken: '已并入其他操作员的更改：{entries}。',
+    taken: '已并入其他运营人员的更改：{entries}。',
     clash: '双方都更改了 {entry}。已保留您的文本；',
     theyRemoved: '对方已将其删除。',
     theirsIs: '对方的版本为：',
@@ -114,7 +114,7 @@ export const models = {
     notes: '请注意',
     nothingChanges: '没有更改：文件与已保存的目录含义相同。',
     done: '目录已应用。',
-    outdated: '在您读取之后，其他操作员更改了目录。未应用任何内容。',
+    outdated: '在您读取之后，其他运营人员更改了目录。未应用任何内容。',
     retireTitle: '停用条目？',
     retireText: '这些条目已不在文件中，将不再处理请求。重新添加即可恢复。',
     leaveTitle: '不应用就离开？',

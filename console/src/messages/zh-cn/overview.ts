@@ -60,7 +60,7 @@ export const overview = {
   firstSteps: '开始使用',
   noRequestYet: '尚未收到请求',
   connectVendor: '接入供应商',
-  connectVendorAdvice: '在目录中添加渠道及其凭据。',
+  connectVendorAdvice: '在目录中添加渠道及其凭证。',
   makeAccount: '创建账户',
   makeAccountAdvice: '账户余额用于支付其请求。',
   makeKey: '创建密钥并发送请求',

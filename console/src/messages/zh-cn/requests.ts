@@ -15,7 +15,7 @@ export const requests = {
   attemptCount: '{count, number} 次尝试',
   attemptNames: {
     client: '请求被拒绝',
-    config: '凭据被拒绝',
+    config: '凭证被拒绝',
     hard: '没有可用的响应',
     lone_500: '错误 500',
   },

@@ -74,9 +74,9 @@ export const settings = {
   ownTools: 'PostgreSQL 上的存储用其自带工具备份。',
   backUpDaily: '请每天在主机上运行 <code></code>。',
   downloadBackup: '下载备份',
-  holdsAll: '该文件包含存储中的一切：账户、余额、请求和加密的凭据。请像存储本身一样妥善保管。',
+  holdsAll: '该文件包含存储的全部内容：账户、余额、请求和加密的凭证。请妥善保管。',
   copiesFirst:
-    '网关先复制并审计存储，完成后开始下载。存储很大时需要几分钟。之后请将此列表中的 SHA-256 与文件比对。',
+    '网关先复制并审计存储，完成后开始下载。大的存储需要几分钟。之后请将此列表中的 SHA-256 与文件比对。',
   cancel: '取消',
   download: '下载',
   tokens: '管理令牌',
