@@ -82,7 +82,7 @@ function endpointTable(): string {
     .toSorted((left, right) => compare(left.path, right.path) || compare(left.method, right.method))
     .map((row): Row => [
       code(`${row.method} ${row.path}`),
-      'isForCredits' in row && row.isForCredits === true ? `${row.role}, credits` : row.role,
+      'isForCredits' in row && row.isForCredits ? `${row.role}, credits` : row.role,
       row.summary,
     ])
   return table(['endpoint', 'role', 'does'], rows)

@@ -18,7 +18,7 @@ export type KeyKind = (typeof keyKinds)[number]
 export const operatorRoles = ['viewer', 'operator', 'owner'] as const
 export type OperatorRole = (typeof operatorRoles)[number]
 
-/** What an admin token may do. `credits` is for programs that only book credits; it includes no other role. */
+/** What an admin token may do. `credits` is for programs that only book credits, and includes no role. */
 export const adminRoles = [...operatorRoles, 'credits'] as const
 export type AdminRole = (typeof adminRoles)[number]
 

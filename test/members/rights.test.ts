@@ -37,7 +37,7 @@ import { scenario, type Scenario } from '../support/scenario.ts'
 const clock = new ManualClock()
 const cookieName = '__Host-turnpike-member'
 
-/** Their examples are refused for a reason that is no right: the code is none, nothing takes payments here. */
+/** Their examples are refused for a reason that is no right: no such code, and no payments here. */
 const refusedForAll: ReadonlyMap<string, readonly [status: number, type: string]> = new Map([
   ['own.redeemCode', [400, 'operations.invalid']],
   ['own.beginCheckout', [409, 'operations.conflict']],

@@ -1,1 +1,1 @@
-export{AccountPage,Accounts,Alerts,Audit,ChannelPage,Channels,Keys,Models,Reconciliation,Reports,RequestPage,Requests,Settings}from"./pages.js";
+export{AccountPage,Accounts,Alerts,Audit,ChannelPage,Channels,Codes,Keys,Models,Reconciliation,Reports,RequestPage,Requests,Settings}from"./pages.js";

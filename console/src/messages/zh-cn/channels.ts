@@ -191,7 +191,7 @@ export const channels = {
     verb: '停用',
     action: '{count, plural, one {停用渠道} other {停用}}',
     title: '停用{count, plural, one { {name}} other { # 个渠道}}？',
-    text: '一秒之内，新请求会转到其他渠道，正在进行的请求会完成。之后只能由运营人员重新启用。',
+    text: '一秒之内，新请求转到其他渠道，正在运行的请求照常结束。之后只能由运营人员重新启用。',
     good: '已停用',
     done: '{count, plural, one {渠道 {name}} other {# 个渠道}}：已停用。',
   },

@@ -143,7 +143,7 @@ export const entries = {
   credential: {
     title: '更换 {channel} 的凭证',
     intro:
-      '新凭证会先处理一个极小的请求，供应商会向您收费。随后立即生效；正在进行的请求继续使用旧凭证。',
+      '新凭证会先处理一个极小的请求（供应商会收费），随后立即生效；正在进行的请求继续使用旧凭证。',
     field: '新凭证',
     hint: '凭证本身（将被加密），或 env:NAME 或 file:/path',
     action: '测试并更换',

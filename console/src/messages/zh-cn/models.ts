@@ -67,7 +67,7 @@ export const models = {
     signIn: '请使用所有者的令牌登录。',
     choose: '选择列表',
     chooseHint:
-      '格式同 model_prices_and_context_window.json 的文件，同时补全模型缺少的限制。应用之前不会有任何更改。',
+      '格式同 model_prices_and_context_window.json 的文件，同时补全模型缺少的限制。应用之前不做更改。',
     list: '价格列表',
     from: '生效日期',
     fromHint: '当天 00:00 UTC。留空表示立即。',

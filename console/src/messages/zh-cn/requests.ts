@@ -140,7 +140,7 @@ export const requests = {
   refundGive: '退还 {amount}',
   refundGiveNone: '退还',
   refundHint:
-    '账户 <account></account> 支付了 {amount}。退款会计入其余额。每个请求只能退款一次，且退款无法撤销。',
+    '账户 <account></account> 支付了 {amount}。退款会计入其余额。每个请求只能退款一次，无法撤销。',
   refundPart: '其中一部分',
   refundReason: '原因',
   refundReasonHint: '供运营方查看：会记录在操作日志和该账户的对账单中。',
@@ -155,7 +155,7 @@ export const requests = {
   speedNote: '输出速度，自首个事件起',
   standsFor: '此行代表该密钥在一分钟内的这么多个请求',
   standsForMany:
-    '此行代表该密钥以相同方式结束的 {count, number} 个请求，并显示第一个。最后一个结束于 <time></time>。',
+    '此行代表该密钥以相同方式结束的 {count, number} 个请求，显示第一个。最后一个结束于 <time></time>。',
   started: '开始时间',
   status: '状态',
   status2xx: '已响应',

@@ -6,6 +6,8 @@ import { alerts } from './alerts.ts'
 import { books } from './books.ts'
 import { doctor } from './doctor.ts'
 import { errors } from './errors.ts'
+import { memberSentences } from './member-sentences.ts'
+import { moneySentences } from './money-sentences.ts'
 import { problems } from './problems.ts'
 import { attempts, chargeReasons } from './requests.ts'
 import { sentences as general } from './sentences.ts'
@@ -13,7 +15,7 @@ import { settings } from './settings.ts'
 import { vendorErrors } from './vendor-errors.ts'
 
 /** Those without a code. */
-export const sentences = { ...general, ...books }
+export const sentences = { ...general, ...books, ...memberSentences, ...moneySentences }
 
 export const said = {
   alerts,

@@ -3,8 +3,6 @@
  * something. Each is known by its English form; a name in braces stands for any text, `reason` for another
  * sentence.
  */
-import { moneySentences } from './money-sentences.ts'
-
 export const sentences: Readonly<Record<string, string>> = {
   // Fields in general.
   'is missing': '缺失',
@@ -272,7 +270,6 @@ export const sentences: Readonly<Record<string, string>> = {
   'There is no key {key}.': '没有密钥 {key}。',
   '{id} is {kind}, not {wanted}.{advice}': '{id} 属于另一种密钥或令牌，不能用于此处。',
   'This account no longer exists.': '此账户已不存在。',
-  ...moneySentences,
   'The answer would have more than {count} lines. Ask for fewer days.':
     '结果将超过 {count} 行。请缩短期间。',
   'takes at most {count} requests; ask for fewer days': '最多 {count} 个请求；请缩短期间',
