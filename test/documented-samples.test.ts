@@ -12,6 +12,7 @@ import { loadConfig } from '../src/settings/read.ts'
 import type { Notice } from '../src/operations/alerts/alert-kind.ts'
 import { atTarget } from '../src/operations/alerts/delivery-store.ts'
 import { webhookBody } from '../src/operations/alerts/message.ts'
+import { memberSessionForm } from '../src/operations/members/member-sessions.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -34,6 +35,7 @@ const proofs: Readonly<Record<string, string>> = {
   'docs/browsers.md': 'test/documented-samples.test.ts',
   'docs/configuration.md': 'test/documented-samples.test.ts',
   'docs/deploy-proxy.md': 'test/documented-samples.test.ts',
+  'docs/members.md': 'test/documented-samples.test.ts',
 }
 
 const pages = [
@@ -87,6 +89,7 @@ test('the settings that pages show are valid', () => {
     'docs/browsers.md',
     'docs/configuration.md',
     'docs/deploy-proxy.md',
+    'docs/members.md',
   ]) {
     const samples = samplesOf(page).filter(({ language }) => language === 'yaml')
     assert.ok(samples.length > 0, page)
@@ -98,6 +101,11 @@ test('the settings that pages show are valid', () => {
       assert.equal(loaded.kind, 'config', `${page}\n${text}\n${JSON.stringify(loaded)}`)
     }
   }
+})
+
+test('the session in docs/members.md has the form of a real one', () => {
+  const [sample] = samplesOf('docs/members.md').filter(({ language }) => language === 'json')
+  memberSessionForm.parse(JSON.parse(sample?.text ?? ''))
 })
 
 test('the message of an alert in docs/alerts.md has the fields of a real one', () => {
