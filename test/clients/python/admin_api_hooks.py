@@ -133,7 +133,7 @@ def about_one_thing(fields):
     fields["account"] = "acme"
 
 
-DIMENSIONS = ("day", "account", "key", "model", "channel")
+DIMENSIONS = ("day", "account", "key", "model", "channel", "label")
 
 # Entries of the catalogue fit each other, and a small request needs no draft.
 ENTRIES = {
