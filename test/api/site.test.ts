@@ -159,6 +159,8 @@ test('the account page has name and contact of the operator', async () => {
     contact: 'mailto:help@acme.example',
     address: null,
     tax: null,
+    members: false,
+    payments: null,
   })
 })
 
@@ -176,6 +178,8 @@ test('without a build both pages say how to make it, and the gateway serves', as
       contact: null,
       address: null,
       tax: null,
+      members: false,
+      payments: null,
     })
     assert.equal((await bare.health()).code, 200)
   } finally {

@@ -7,4 +7,8 @@ export interface Operator {
   readonly address: string | null
   /** The tax that credits include; null = none is shown. */
   readonly tax: { readonly percent: number; readonly note: string | null } | null
+  /** Whether members sign in by mail. */
+  readonly members: boolean
+  /** What an owner may pay at once, in whole USD; null = no payments are taken. */
+  readonly payments: { readonly least_usd: number; readonly most_usd: number } | null
 }

@@ -5,6 +5,7 @@ import type { AdminParts } from '../../api/admin/app.ts'
 import { listenAdmin } from '../../api/admin/listener.ts'
 import { ReadsUnderWay } from '../../api/usage/reads-under-way.ts'
 import type { StripeClient } from '../../operations/payments/stripe.ts'
+import type { Operator } from '../../api/web/operator.ts'
 import type { Site } from '../../api/web/site.ts'
 import { newId } from '../../base/id.ts'
 import { readAddress } from '../../base/ip-address.ts'
@@ -114,17 +115,22 @@ function frontParts(opening: Opening, below: Below): FrontParts {
     members: members && { ...members, ...reads },
     corsOrigins: config.corsOrigins,
     accountPage: site.account,
-    operator: {
-      name: config.operatorName ?? null,
-      contact: config.operatorContact ?? null,
-      address: config.operatorAddress ?? null,
-      tax:
-        config.taxPercent === undefined
-          ? null
-          : { percent: config.taxPercent / 1_000, note: config.taxNote ?? null },
-    },
+    operator: operatorOf(opening, below),
     stripeWebhook: stripe && webhookOf(opening, operators, stripe),
     relay: relaying.services,
+  }
+}
+
+function operatorOf({ config }: Opening, { members, operators }: Below): Operator {
+  const { taxPercent: tax, taxNote: note = null } = config
+  const { checkout } = operators.operations
+  return {
+    name: config.operatorName ?? null,
+    contact: config.operatorContact ?? null,
+    address: config.operatorAddress ?? null,
+    tax: tax === undefined ? null : { percent: tax / 1_000, note },
+    members: members?.signInMails !== undefined,
+    payments: checkout ? { least_usd: checkout.leastUsd, most_usd: checkout.mostUsd } : null,
   }
 }
 
