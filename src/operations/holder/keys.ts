@@ -15,10 +15,12 @@ import { holderRead } from './holder-read.ts'
 /** The fields of an operator's view that a holder sees: parsing leaves out every other one. */
 const shownForm = z.object(keyForm.shape).pick({
   id: true,
+  member_id: true,
   name: true,
   head: true,
   state: true,
   models: true,
+  ip: true,
   expires_at: true,
   rpm: true,
   tpm: true,
