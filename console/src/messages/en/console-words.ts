@@ -5,6 +5,7 @@ import { audit } from './audit.ts'
 import { codes } from './codes.ts'
 import { channels } from './channels.ts'
 import { entries } from './entries.ts'
+import { keyForm } from './key-form.ts'
 import { keys } from './keys.ts'
 import { margin } from './margin.ts'
 import { list } from './list.ts'
@@ -26,6 +27,7 @@ export const words = {
   channels,
   codes,
   entries,
+  keyForm,
   keys,
   margin,
   list,

@@ -1,10 +1,9 @@
 /** Keys and read-only tokens of an account: create, edit, revoke. */
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
-import { Button } from '../../ui/button.tsx'
+import { Acts } from '../../ui/acts.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import type { ListDefinition } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
@@ -13,7 +12,7 @@ import { Empty } from '../../ui/states.tsx'
 import { keyList, restrictions } from '../keys/key-list.tsx'
 import { nameOf, type Key } from '../keys/queries.ts'
 import { RevokeQuestion } from '../keys/revoke.tsx'
-import { EditKey, NewKey, NewToken } from './key-form.tsx'
+import { EditKey, newCredentials } from './key-form.tsx'
 import { keysQuery, type Account } from './queries.ts'
 
 type Kind = 'client' | 'reader'
@@ -65,44 +64,32 @@ interface CredentialsProps {
 
 function Credentials({ account, kind }: CredentialsProps) {
   const { data, error, refetch } = useQuery(keysQuery(account.id, kind))
-  const [isCreating, setIsCreating] = useState(false)
   const [hasEnded, setHasEnded] = useState(false)
   const mayChange = useMay('operator')
   const ended = data?.filter(({ state }) => state !== 'active') ?? []
-  const New = kind === 'client' ? NewKey : NewToken
   return (
-    <>
-      <List
-        of={mayChange ? withActions(lists[kind]) : lists[kind]}
-        title={lists[kind].caption}
-        hint={t(`accounts.credentialHints.${kind}`)}
-        list={{
-          rows: hasEnded ? data : data?.filter(({ state }) => state === 'active'),
-          error,
-          retry: () => void refetch(),
-        }}
-        actions={
-          <>
-            {ended.length > 0 && (
-              <CheckField
-                label={t('accounts.showEnded', { count: String(ended.length) })}
-                value={hasEnded}
-                onChange={setHasEnded}
-              />
-            )}
-            {mayChange && (
-              <Button
-                disabled={kind === 'client' && account.status === 'closed'}
-                onClick={() => setIsCreating(true)}
-              >
-                <Plus aria-hidden /> {t(`accounts.newCredentials.${kind}`)}
-              </Button>
-            )}
-          </>
-        }
-      />
-      <New account={account} isOpen={isCreating} onClose={() => setIsCreating(false)} />
-    </>
+    <List
+      of={mayChange ? withActions(lists[kind]) : lists[kind]}
+      title={lists[kind].caption}
+      hint={t(`accounts.credentialHints.${kind}`)}
+      list={{
+        rows: hasEnded ? data : data?.filter(({ state }) => state === 'active'),
+        error,
+        retry: () => void refetch(),
+      }}
+      actions={
+        <>
+          {ended.length > 0 && (
+            <CheckField
+              label={t('accounts.showEnded', { count: String(ended.length) })}
+              value={hasEnded}
+              onChange={setHasEnded}
+            />
+          )}
+          {mayChange && <Acts acts={[newCredentials(account)[kind]]} />}
+        </>
+      }
+    />
   )
 }
 

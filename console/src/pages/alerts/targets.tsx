@@ -1,17 +1,16 @@
 /** The targets of alerts: who gets which messages, and where. The secret of a new webhook is shown once. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
+import { Acts } from '../../ui/acts.tsx'
 import { Ask } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
 import { SecretOnce, variablesFile } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { choiceField, textField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
 import { Row } from '../../ui/layout.tsx'
@@ -60,27 +59,20 @@ const targetList = defineList<Target>({
 
 export function Targets() {
   const isOwner = useMay('owner')
-  const [isNew, setIsNew] = useState(false)
   return (
-    <>
-      <List
-        of={targetList}
-        list={useList(['alerts', 'targets'], readTargets)}
-        title={t('alerts.targets')}
-        hint={t('alerts.targetsHint')}
-        actions={
-          isOwner && (
-            <Button look="primary" onClick={() => setIsNew(true)}>
-              <Plus aria-hidden /> {t('alerts.newTarget')}
-            </Button>
-          )
-        }
-      />
-      <Dialog title={t('alerts.newTarget')} isOpen={isNew} onClose={() => setIsNew(false)}>
-        <NewTarget onClose={() => setIsNew(false)} />
-      </Dialog>
-    </>
+    <List
+      of={targetList}
+      list={useList(['alerts', 'targets'], readTargets)}
+      title={t('alerts.targets')}
+      hint={t('alerts.targetsHint')}
+      actions={isOwner && <Acts acts={[newTarget]} />}
+    />
   )
+}
+
+const newTarget = {
+  text: t('alerts.newTarget'),
+  form: (close: () => void) => <NewTarget onClose={close} />,
 }
 
 function TargetActions({ target: { id, name } }: { target: Target }) {

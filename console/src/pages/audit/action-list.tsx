@@ -1,6 +1,7 @@
 /** The operators' log as a declared list: who did what to what, in words and names. */
 import { Link } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
+import { actionWords } from '../../figures/action-words.ts'
 import { t } from '../../messages/t.ts'
 import { defineList } from '../../ui/list/define.ts'
 import { Empty } from '../../ui/states.tsx'
@@ -23,13 +24,13 @@ export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 's
   name: 'actions',
   caption: t('audit.actionsCaption'),
   rowKey: ({ sequence }) => String(sequence),
-  rowName: ({ action }) => wordsFor(action),
+  rowName: ({ action }) => actionWords(action),
   filters: [
     {
       kind: 'suggest',
       name: 'action',
       label: t('audit.action'),
-      suggestions: known.map((action) => [action, wordsFor(action)] as const),
+      suggestions: known.map((action) => [action, actionWords(action)] as const),
     },
     wordFilter('actor', t('audit.by')),
     wordFilter('subject', t('audit.subject')),
@@ -60,7 +61,7 @@ export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 's
       place: 'name',
       cell: ({ action }) => (
         <span className="list-whole" data-tip={action}>
-          {wordsFor(action)}
+          {actionWords(action)}
         </span>
       ),
     },
@@ -93,12 +94,6 @@ export const activityList = defineList<Action>({
 /** The name of a token or command; the id in the tip. */
 export function Actor({ id, name }: { id: string; name: string | null }) {
   return <span data-tip={id}>{name ?? id}</span>
-}
-
-/** `key.revoke` in words; an action without any as it is recorded. */
-function wordsFor(action: string): string {
-  const key = `audit.did.${action.replaceAll(/[.-]([a-z])/g, (_, letter: string) => letter.toUpperCase())}`
-  return t.has(key as 'audit.did.keyEdit') ? t(key as 'audit.did.keyEdit') : action
 }
 
 function Subject({ of: { action, subject, subject_name: known, detail } }: { of: Action }) {

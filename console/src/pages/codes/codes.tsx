@@ -1,15 +1,12 @@
 /** Top-up codes: the batches, the codes of one of them, a new batch, and what is revoked. */
 import { Link, useSearch } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
-import { useState } from 'react'
 import { api, bodyOf, csvAddressOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import { t } from '../../messages/t.ts'
+import { Acts } from '../../ui/acts.tsx'
 import { AskButton } from '../../ui/ask.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { defineList } from '../../ui/list/define.ts'
 import { List } from '../../ui/list/list.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -161,10 +158,13 @@ export function Codes() {
   return batch === undefined ? <Batches /> : <OneBatch key={batch} id={batch} />
 }
 
+const newCodes = {
+  text: t('codes.make'),
+  form: (close: () => void) => <NewCodes refresh={refresh} onClose={close} />,
+}
+
 function Batches() {
   const mayMake = useMay('operator')
-  const [isNew, setIsNew] = useState(false)
-  const close = (): void => setIsNew(false)
   return (
     <Page title={t('codes.title')} hint={t('codes.hint')}>
       <List
@@ -172,17 +172,8 @@ function Batches() {
         list={useList(['codes', 'batches'], readBatches)}
         title={t('codes.batches')}
         csv={csvAddressOf(address, {})}
-        actions={
-          mayMake && (
-            <Button look="primary" onClick={() => setIsNew(true)}>
-              <Plus aria-hidden /> {t('codes.make')}
-            </Button>
-          )
-        }
+        actions={mayMake && <Acts acts={[newCodes]} />}
       />
-      <Dialog title={t('codes.make')} isOpen={isNew} onClose={close}>
-        <NewCodes refresh={refresh} onClose={close} />
-      </Dialog>
     </Page>
   )
 }

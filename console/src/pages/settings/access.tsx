@@ -1,16 +1,14 @@
 /** Who may use the admin side: admin tokens, and the sessions of the token that is signed in. */
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
-import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { signOut, useMay } from '../../api/session.ts'
+import { SecretAfter } from '../../figures/key-form.tsx'
 import { t } from '../../messages/t.ts'
+import { Acts } from '../../ui/acts.tsx'
 import { AskButton } from '../../ui/ask.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
 import { SecretOnce, variablesFile } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { choiceField, dayField, textField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
 import { defineList } from '../../ui/list/define.ts'
@@ -83,27 +81,14 @@ export function Access() {
 
 function AdminTokens() {
   const isOwner = useMay('owner')
-  const [isNew, setIsNew] = useState(false)
-  const close = (): void => setIsNew(false)
   return (
-    <>
-      <List
-        of={tokenList}
-        list={useList(['settings', 'admin-tokens'], readTokens)}
-        title={t('settings.tokens')}
-        hint={t('settings.tokensHint')}
-        actions={
-          isOwner && (
-            <Button look="primary" onClick={() => setIsNew(true)}>
-              <Plus aria-hidden /> {t('settings.newToken')}
-            </Button>
-          )
-        }
-      />
-      <Dialog title={t('settings.newToken')} isOpen={isNew} onClose={close}>
-        <NewToken onClose={close} />
-      </Dialog>
-    </>
+    <List
+      of={tokenList}
+      list={useList(['settings', 'admin-tokens'], readTokens)}
+      title={t('settings.tokens')}
+      hint={t('settings.tokensHint')}
+      actions={isOwner && <Acts acts={[newToken]} />}
+    />
   )
 }
 
@@ -117,32 +102,36 @@ const fields = {
   expires: dayField(t('settings.expires'), { hint: t('settings.expiresHint') }),
 }
 
-function NewToken({ onClose }: { onClose: () => void }) {
-  const [secret, setSecret] = useState<string>()
-  if (secret !== undefined)
-    return (
-      <SecretOnce
-        secret={secret}
-        file={variablesFile(`TURNPIKE_TOKEN=${secret}`)}
-        onDone={onClose}
-      />
-    )
-  return (
-    <NewForm
-      fields={fields}
-      action={t('settings.createToken')}
-      send={({ draft: { name, role, expires }, once }) =>
-        bodyOf(
-          api.POST('/admin/v1/admin-tokens', {
-            params: { header: { 'Idempotency-Key': once } },
-            body: { name: name.trim(), role, ...(expires !== '' && { expires }) },
-          }),
-        )
-      }
-      refresh={[['settings', 'admin-tokens']]}
-      onDone={({ secret: made }) => setSecret(made ?? '')}
-    />
-  )
+const newToken = {
+  text: t('settings.newToken'),
+  form: (close: () => void) => (
+    <SecretAfter
+      made={(secret) => (
+        <SecretOnce
+          secret={secret}
+          file={variablesFile(`TURNPIKE_TOKEN=${secret}`)}
+          onDone={close}
+        />
+      )}
+    >
+      {(onMade) => (
+        <NewForm
+          fields={fields}
+          action={t('settings.createToken')}
+          send={({ draft: { name, role, expires }, once }) =>
+            bodyOf(
+              api.POST('/admin/v1/admin-tokens', {
+                params: { header: { 'Idempotency-Key': once } },
+                body: { name: name.trim(), role, ...(expires !== '' && { expires }) },
+              }),
+            )
+          }
+          refresh={[['settings', 'admin-tokens']]}
+          onDone={onMade}
+        />
+      )}
+    </SecretAfter>
+  ),
 }
 
 function RevokeToken({ token: { id, name, state } }: { token: Token }) {
