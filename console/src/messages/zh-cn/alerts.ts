@@ -18,7 +18,7 @@ export const alerts = {
   since: '开始于',
   handled: '处理',
   kind: '类型',
-  includes: '{count, plural, other {同一原因的另外 # 项}}',
+  includes: '同一原因的另外 {count, number} 项',
   audit: '审计',
   acknowledge: '确认',
   acknowledgedBy: '{name} 于 <time></time> 确认',

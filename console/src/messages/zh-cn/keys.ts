@@ -8,7 +8,7 @@ export const keys = {
   allKinds: '全部',
   anyState: '不限',
   budgets: '预算',
-  count: '{count, plural, other {# 个密钥}}',
+  count: '{count, number} 个密钥',
   created: '创建时间',
   expires: '到期时间',
   head: '前缀',
@@ -37,7 +37,7 @@ export const keys = {
   revoke: '吊销',
   revoked: '{keys} 已吊销。',
   revokeMeans:
-    '吊销后，使用{count, plural, one {它} other {其中任何一个}}的下一个请求会被拒绝，所有网关在一秒内生效。正在运行的请求照常结束。此操作无法撤销。',
+    '吊销后，这 {count, number} 个密钥的下一个请求会被拒绝，所有网关在一秒内生效。正在运行的请求照常结束。此操作无法撤销。',
   revokeOne: '吊销 {name}',
   revokeQuestion: '吊销 {keys}？',
   revokeSelected: '吊销所选',

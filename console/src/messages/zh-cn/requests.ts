@@ -42,7 +42,7 @@ export const requests = {
   cost: '费用',
   counted: '已计数但未扣费：',
   counts:
-    '{count, plural, other {# 个请求}}，失败 {failed, number} 个，被拒绝或客户端离开 {refused, number} 个',
+    '{count, number} 个请求，失败 {failed, number} 个，被拒绝或客户端离开 {refused, number} 个',
   countsAtLeast:
     '至少 {count, number} 个请求，失败 {failed, number} 个，被拒绝或客户端离开 {refused, number} 个',
   droppedBetas: '已省略的 Beta：{betas}。',
@@ -71,7 +71,7 @@ export const requests = {
   gotAll: '完整的响应，状态 {status}。',
   gotBeginning: '响应的开头部分，随后连接在结束前关闭。',
   gotCode: '网关的错误：状态 {status}，错误 {code}。',
-  gotNothing: '什么也没有：客户端在首个事件之前就离开了。日志将其记为状态 499。',
+  gotNothing: '无内容：客户端在首个事件之前就离开了。日志记为状态 499。',
   gotStatus: '网关的错误：状态 {status}。',
   gotVendorError: '供应商的原始错误，状态 {status}。',
   hasStatus: '状态 {status}',
@@ -166,7 +166,7 @@ export const requests = {
   status5xx: '失败',
   statusExample: '402 或 4xx',
   stepTip:
-    '{from} – {to}：{count, plural, other {# 个请求}}，失败 {failed, number} 个，被拒绝或客户端离开 {refused, number} 个',
+    '{from} – {to}：{count, number} 个请求，失败 {failed, number} 个，被拒绝或客户端离开 {refused, number} 个',
   title: '请求',
   tokens: 'Token',
   tokensTip:

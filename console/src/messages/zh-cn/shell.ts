@@ -41,7 +41,7 @@ export const shell = {
     action: '登录',
     token: '管理令牌',
     hint: '首次启动时会打印管理令牌。在主机上运行 `turnpike console` 会打印一个登录链接。',
-    invalid: '此管理令牌无效：可能输入有误、已撤销或已过期，或者是其他类型的密钥。',
+    invalid: '此管理令牌无效：输入有误、已撤销、已过期，或是其他类型的密钥。',
     insecure: '此页面通过 http 从另一台机器加载，令牌会明文传输，因此不能在这里登录。有两种办法：',
     byProxy: '通过带证书的代理，用 https 打开控制台。',
     byTunnel:
