@@ -16,6 +16,7 @@ import {
   takePicture,
 } from '../support/console/look.ts'
 import { eventually } from '../support/eventually.ts'
+import { memberSettings, signInAs } from '../support/console/members.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { listRequests } from '../support/operations.ts'
 
@@ -64,7 +65,7 @@ async function checkTabs(page: Page, name: string): Promise<void> {
 describe('by everyone', () => {
   let console: OpenConsole
   before(async () => {
-    console = await openConsole({ requests: 300 })
+    console = await openConsole({ requests: 300, settings: await memberSettings() })
   })
   after(() => console.close())
 
@@ -115,6 +116,25 @@ describe('by everyone', () => {
       await page.getByRole('button', { name: 'Show my account' }).click()
       await page.getByRole('heading', { level: 1, name: 'northwind-support' }).waitFor()
       await checkTabs(page, 'account')
+    }))
+
+  test('each view of an owner can be read, and fits the window', () =>
+    console.browser.withContext({ origin: console.gateway.url }, async (context) => {
+      await signInAs(context, console.gateway, 'owner')
+      const page = await context.newPage()
+      await page.goto(`${console.gateway.url}/account/?view=receipts`)
+      await page.locator('td[data-place=name] a').first().click()
+      await page.getByRole('button', { name: 'Print' }).waitFor()
+      await checkLook(page, 'owner-receipt')
+      await page.goto(`${console.gateway.url}/account/?view=people`)
+      await checkTabs(page, 'owner')
+      await page.getByRole('button', { name: 'Theme and language' }).click()
+      await page.getByRole('menuitem', { name: 'Sign out everywhere' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('link', { name: 'Keys', exact: true }).click()
+      await page.getByRole('button', { name: 'New key' }).click()
+      await page.getByRole('dialog', { name: 'New key' }).waitFor()
+      await checkAccessibility(page)
     }))
 
   test('the keyboard reaches the content first, and shows where it is', () =>

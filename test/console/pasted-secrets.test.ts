@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { addresses } from '../support/console/addresses.ts'
+import { memberSettings, signInAs } from '../support/console/members.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { createClientKey, listRequests } from '../support/operations.ts'
 import type { LogLine } from '../support/scenario.ts'
@@ -14,7 +15,11 @@ const logLines: LogLine[] = []
 let console: OpenConsole
 let secret: string
 before(async () => {
-  console = await openConsole({ requests: 100, onLogLine: (line) => logLines.push(line) })
+  console = await openConsole({
+    requests: 100,
+    settings: await memberSettings(),
+    onLogLine: (line) => logLines.push(line),
+  })
   const { context, account } = console.gateway
   secret = (await createClientKey(context, { account: account.id, name: 'pasted' })).secret
 })
@@ -211,7 +216,7 @@ async function click(page: Page, target: Locator): Promise<void> {
 
 /** They save files, end the session, or change what the page shows. */
 const skipped =
-  /Export|Download|Copy|Show|Sign out|Pause|Continue|Select|Clear|Served|Snooze|Acknowledge/
+  /Export|Download|Copy|Show|Sign out|Print|Pause|Continue|Select|Clear|Served|Snooze|Acknowledge/
 
 /** Buttons of rows differ by the row only. */
 function onePerKind(names: readonly string[]): readonly string[] {
@@ -249,6 +254,26 @@ test('a secret pasted into every field of the console leaves no trace', async ()
     }
     assert.ok(counts.fields >= 50 && counts.dialogs >= 10, JSON.stringify(counts))
     assert.ok(logLines.length > 0)
+    traces.assertNone()
+  })
+})
+
+test('a secret pasted into the fields of what an owner runs leaves no trace', async () => {
+  const { url } = console.gateway
+  const allowed = [/status of 4\d\d/]
+  await console.browser.withContext({ origin: url, allowed }, async (context) => {
+    await signInAs(context, console.gateway, 'owner')
+    const traces = await watchTraces(context)
+    const counts = { fields: 0, dialogs: 0 }
+    for (const view of ['keys', 'people', 'topup', 'details']) {
+      const visited = new Visit(context, `${url}/account/?view=${view}`)
+      await visited.pasteIntoPage()
+      await visited.pasteIntoDialogs(new Set())
+      await visited.close(traces)
+      counts.fields += visited.fieldCount
+      counts.dialogs += visited.dialogCount
+    }
+    assert.ok(counts.fields >= 10 && counts.dialogs >= 4, JSON.stringify(counts))
     traces.assertNone()
   })
 })

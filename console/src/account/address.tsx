@@ -5,9 +5,29 @@
 import { useMemo, useSyncExternalStore, type MouseEvent, type ReactNode } from 'react'
 import { addressOf, compact, day, oneOf, text, type AddressOf } from '../search.ts'
 import { presets } from '../ui/range.ts'
+import type { Role } from './session.ts'
 
-export const views = ['overview', 'requests', 'keys', 'prices', 'statement', 'setup'] as const
+const views = [
+  'overview',
+  'requests',
+  'keys',
+  'prices',
+  'statement',
+  'receipts',
+  'setup',
+  'people',
+  'topup',
+  'activity',
+  'details',
+] as const
 export type View = (typeof views)[number]
+
+/** The views of a role, in their order; a member sees the own keys only. */
+export const viewsOf: Readonly<Record<Role, readonly View[]>> = {
+  owner: views,
+  reader: views.slice(0, views.indexOf('people')),
+  member: ['keys', 'prices', 'setup'],
+}
 
 const read = addressOf({
   view: oneOf(views),
@@ -23,6 +43,10 @@ const read = addressOf({
   request: text,
   /** The program that is set up. */
   client: text,
+  /** The number of a receipt. */
+  receipt: text,
+  /** The person comes back from the page of Stripe. */
+  paid: text,
 })
 
 type State = AddressOf<typeof read>

@@ -6,23 +6,23 @@ export type Shape<Value> = (given: unknown) => Value
 
 export type ValueOf<Of> = Of extends Shape<infer Value> ? Value : never
 
-const text: Shape<string> = (given) => {
+export const text: Shape<string> = (given) => {
   if (typeof given !== 'string') throw new Error('The answer has no text where one belongs.')
   return given
 }
 
-const number: Shape<number> = (given) => {
+export const number: Shape<number> = (given) => {
   if (typeof given !== 'number') throw new Error('The answer has no number where one belongs.')
   return given
 }
 
-const truth: Shape<boolean> = (given) => given === true
+export const truth: Shape<boolean> = (given) => given === true
 
-function nullable<Value>(shape: Shape<Value>): Shape<Value | null> {
+export function nullable<Value>(shape: Shape<Value>): Shape<Value | null> {
   return (given) => (given === null || given === undefined ? null : shape(given))
 }
 
-function list<Value>(shape: Shape<Value>): Shape<readonly Value[]> {
+export function list<Value>(shape: Shape<Value>): Shape<readonly Value[]> {
   return (given) => {
     if (!Array.isArray(given)) throw new Error('The answer has no list where one belongs.')
     return given.map(shape)
@@ -36,7 +36,7 @@ function table<Value>(shape: Shape<Value>): Shape<Readonly<Record<string, Value>
 }
 
 /** Fields that are not named here are left out. */
-function record<Fields extends Readonly<Record<string, Shape<unknown>>>>(
+export function record<Fields extends Readonly<Record<string, Shape<unknown>>>>(
   shapes: Fields,
 ): Shape<{ readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }> {
   return (given) => {
@@ -51,6 +51,11 @@ export function fieldsOf(given: unknown): Readonly<Record<string, unknown>> {
   if (typeof given !== 'object' || given === null)
     throw new Error('The answer has no object where one belongs.')
   return Object.fromEntries(Object.entries(given))
+}
+
+/** A page of a list. */
+export function pageOf<Item>(item: Shape<Item>) {
+  return record({ items: list(item), next_cursor: nullable(text) })
 }
 
 const budgetForm = record({
@@ -98,10 +103,12 @@ export type DayLine = ValueOf<typeof daysForm>['days'][number]
 
 const keyForm = record({
   id: text,
+  member_id: nullable(text),
   name: text,
   head: text,
   state: text,
   models: nullable(list(text)),
+  ip: nullable(list(text)),
   expires_at: nullable(text),
   used: record({ day_usd: number, month_usd: number, total_usd: number }),
   limits: list(budgetForm),
@@ -109,7 +116,7 @@ const keyForm = record({
   tpm: number,
 })
 export type Key = ValueOf<typeof keyForm>
-export const keysForm = record({ items: list(keyForm), next_cursor: nullable(text) })
+export const keysForm = pageOf(keyForm)
 
 const vendorErrorForm = record({
   type: nullable(text),
@@ -142,7 +149,7 @@ const requestFields = {
 }
 const requestForm = record(requestFields)
 export type RequestLine = ValueOf<typeof requestForm>
-export const requestsForm = record({ items: list(requestForm), next_cursor: nullable(text) })
+export const requestsForm = pageOf(requestForm)
 
 const billForm = record({
   parts: list(
@@ -201,6 +208,30 @@ export const statementFiguresForm = record({
   closing_balance: text,
 })
 
-export const errorForm = record({ message: text, type: text, request_id: nullable(text) })
+const receiptForm = record({
+  number: text,
+  at: text,
+  amount: text,
+  net: text,
+  tax: text,
+  reference: text,
+  account: record({ name: text, bill_to: text }),
+})
+export type Receipt = ValueOf<typeof receiptForm>
+export const receiptsForm = pageOf(receiptForm)
 
-export const operatorForm = record({ name: nullable(text), contact: nullable(text) })
+export const errorForm = record({
+  message: text,
+  type: text,
+  request_id: nullable(text),
+  fields: nullable(list(record({ field: text, message: text }))),
+})
+
+export const operatorForm = record({
+  name: nullable(text),
+  contact: nullable(text),
+  address: nullable(text),
+  tax: nullable(record({ percent: number, note: nullable(text) })),
+  members: truth,
+  payments: nullable(record({ least_usd: number, most_usd: number })),
+})

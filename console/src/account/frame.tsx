@@ -1,6 +1,6 @@
 /** The frame around the views of an account: who it is, how old its figures are, and the views. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { LogOut, RotateCw } from 'lucide-react'
+import { LogOut, RotateCw, ShieldOff } from 'lucide-react'
 import { lazy, Suspense, useEffect } from 'react'
 import icon from '../icon.svg'
 import { t } from '../messages/t.ts'
@@ -9,12 +9,13 @@ import { Badge, Notice } from '../ui/card.tsx'
 import { formatAge } from '../ui/format.ts'
 import { Row, Stack } from '../ui/layout.tsx'
 import { PreferencesMenu } from '../ui/preferences.tsx'
-import { Loading, Shown } from '../ui/states.tsx'
+import { describeFailure, Loading, Shown } from '../ui/states.tsx'
+import { announce } from '../ui/toast.tsx'
 import { useNow } from '../ui/values.tsx'
-import { useAddress, ViewLink, views, type View } from './address.tsx'
-import type { Account as Figures } from './answers.ts'
+import { useAddress, ViewLink, viewsOf, type View } from './address.tsx'
 import { Overview } from './overview.tsx'
-import { accountQuery, operatorQuery } from './read.ts'
+import { operatorQuery, useAccount } from './read.ts'
+import { signOut, useRole, useSession, type Standing } from './session.ts'
 import { forgetToken } from './token.ts'
 
 const loadViews = () => import('./views.ts')
@@ -25,12 +26,18 @@ const content = {
   keys: lazy(async () => ({ default: (await loadViews()).Keys })),
   prices: lazy(async () => ({ default: (await loadViews()).Prices })),
   statement: lazy(async () => ({ default: (await loadViews()).Statement })),
+  receipts: lazy(async () => ({ default: (await loadViews()).Receipts })),
   setup: lazy(async () => ({ default: (await loadViews()).Setup })),
+  people: lazy(async () => ({ default: (await loadViews()).People })),
+  topup: lazy(async () => ({ default: (await loadViews()).TopUp })),
+  activity: lazy(async () => ({ default: (await loadViews()).Activity })),
+  details: lazy(async () => ({ default: (await loadViews()).Details })),
 } as const satisfies Record<View, unknown>
 
 export function Account() {
-  const { view = 'overview' } = useAddress()
-  const query = useQuery(accountQuery)
+  const views = viewsOf[useRole()]
+  const view = useView(views)
+  const query = useStanding()
   const Content = content[view]
   useTitle(query.data?.name)
   // A page that stays open works after the gateway behind it was replaced.
@@ -44,11 +51,7 @@ export function Account() {
         <Brand />
         <div className="holder-tools">
           <Freshness />
-          <PreferencesMenu />
-          <Button look="quiet" onClick={() => forgetToken('asked')}>
-            <LogOut aria-hidden />
-            <span className="holder-word">{t('account.forget')}</span>
-          </Button>
+          <PersonTools />
         </div>
       </header>
       <main id="content" className="page" tabIndex={-1}>
@@ -60,7 +63,7 @@ export function Account() {
                 {views.map((name) => (
                   <ViewLink
                     key={name}
-                    to={name === 'overview' ? {} : { view: name }}
+                    to={name === views[0] ? {} : { view: name }}
                     className="tab"
                     isCurrent={name === view}
                   >
@@ -69,13 +72,53 @@ export function Account() {
                 ))}
               </nav>
               <Suspense fallback={<Loading rows={8} />}>
-                <Content account={account} />
+                <Content />
               </Suspense>
             </>
           )}
         </Shown>
         <Contact />
       </main>
+    </>
+  )
+}
+
+/** A member sees the requests of one of the own keys at a time. */
+function useView(views: readonly View[]): View {
+  const { view, paid, key } = useAddress()
+  const wanted = view ?? (paid === undefined ? undefined : 'topup')
+  if (wanted === 'requests' && key !== undefined) return wanted
+  return views.find((each) => each === wanted) ?? views[0] ?? 'keys'
+}
+
+/** Name and status of the account; without the role owner a member gets them with the session. */
+function useStanding() {
+  const session = useSession()
+  const { data: account, error, refetch } = useAccount()
+  const data: Standing | undefined = session?.role === 'member' ? session.account : account
+  return { data, error, refetch: () => void refetch() }
+}
+
+/** The look of the page, and the ways out. */
+function PersonTools() {
+  const client = useQueryClient()
+  const session = useSession()
+  const leave = (place: 'here' | 'everywhere'): void =>
+    void signOut(client, place).catch((error) => announce(describeFailure(error).title))
+  const everywhere = {
+    Icon: ShieldOff,
+    text: t('members.signOut.everywhere'),
+    onSelect: () => leave('everywhere'),
+  }
+  return (
+    <>
+      <PreferencesMenu {...(session && { head: session.email, items: [everywhere] })} />
+      <Button look="quiet" onClick={() => (session ? leave('here') : forgetToken('asked'))}>
+        <LogOut aria-hidden />
+        <span className="holder-word">
+          {t(session ? 'members.signOut.here' : 'account.forget')}
+        </span>
+      </Button>
     </>
   )
 }
@@ -89,7 +132,7 @@ export function useTitle(account?: string): void {
   }, [account, operator])
 }
 
-function Head({ account: { name, status }, isStale }: { account: Figures; isStale: boolean }) {
+function Head({ account: { name, status }, isStale }: { account: Standing; isStale: boolean }) {
   return (
     <Stack as="header">
       <Row>
@@ -111,7 +154,7 @@ function statusWord(status: string): string {
 /** How old the figures are, and reads them again. */
 function Freshness() {
   const client = useQueryClient()
-  const { dataUpdatedAt, isFetching } = useQuery(accountQuery)
+  const { dataUpdatedAt, isFetching } = useAccount()
   const nowMs = useNow(1_000)
   if (dataUpdatedAt === 0) return null
   return (

@@ -1,18 +1,23 @@
-/** The keys of the account: their use, and what their limits leave. Secrets are not here. */
+/** The keys of the account: their use, and what their limits leave. A member makes and revokes them. */
 import { useQuery } from '@tanstack/react-query'
+import { givenOf, keyFieldsOf, keyInputs, KeySecret, SecretAfter } from '../figures/key-form.tsx'
 import { t } from '../messages/t.ts'
+import { Acts } from '../ui/acts.tsx'
 import { Budgets } from '../ui/budgets.tsx'
 import { Badge, type Tone } from '../ui/card.tsx'
 import { usdText } from '../ui/exact.ts'
+import { DraftForm, NewForm } from '../ui/form.tsx'
 import { defineList, type ListColumn, type SheetProps } from '../ui/list/define.ts'
 import { List } from '../ui/list/list.tsx'
 import { RowFacts, SheetHead } from '../ui/list/sheet.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Missing, Time, Usd } from '../ui/values.tsx'
-import { ViewLink } from './address.tsx'
-import type { Key } from './answers.ts'
+import { addressText, ViewLink } from './address.tsx'
+import { nullable, record, text, type Key } from './answers.ts'
 import { Limits } from './limits.tsx'
-import { keysQuery } from './read.ts'
+import { membersQuery } from './owners.tsx'
+import { keysQuery, modelNamesQuery, pricesQuery } from './read.ts'
+import { call, useRole, type Role } from './session.ts'
 
 const tones: Readonly<Record<string, Tone>> = { active: 'good', expired: 'warn' }
 
@@ -96,11 +101,12 @@ const keyList = defineList<Key>({
   rowKey: ({ id }) => id,
   rowName: nameOf,
   Sheet: KeySheet,
-  empty: <Empty title={t('account.noKey')}>{t('account.askForKey')}</Empty>,
+  empty: <Empty title={t('account.noKey')} />,
 })
 
 /** The limits with the rest of each and its next start. */
 function KeySheet({ row: key }: SheetProps<Key>) {
+  const role = useRole()
   if (key === undefined) return <SheetHead title={t('account.key')} />
   return (
     <>
@@ -113,9 +119,103 @@ function KeySheet({ row: key }: SheetProps<Key>) {
       {key.limits.length + key.rpm + key.tpm > 0 && (
         <Limits of={key}>{(rates) => rates !== '' && <p className="soft">{rates}</p>}</Limits>
       )}
-      <RowFacts row={key} columns={columns.filter(({ id }) => id !== 'limits')} />
+      <RowFacts row={key} columns={columnsOf[role].filter(({ id }) => id !== 'limits')} />
     </>
   )
+}
+
+const keyFields = keyFieldsOf(modelNamesQuery)
+/** Null where the request was repeated after its answer was lost. */
+const madeForm = record({ secret: nullable(text) })
+
+const newKey = {
+  text: t('members.newKey'),
+  form: (close: () => void) => (
+    <SecretAfter made={(secret) => <Secret secret={secret} onDone={close} />}>
+      {(onMade) => (
+        <NewForm
+          fields={keyFields}
+          action={t('members.makeKey')}
+          send={({ changes, once }) => call('POST /keys', madeForm, givenOf(changes), once)}
+          onDone={onMade}
+        >
+          {keyInputs}
+        </NewForm>
+      )}
+    </SecretAfter>
+  ),
+}
+
+/** The set-up opens beside it: the secret stays until it is copied. */
+function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
+  const { data } = useQuery(pricesQuery)
+  const formats = new Map(data?.prices.map(({ vendor, format }) => [vendor, format]))
+  const vendors = [...formats].map(([name, format]) => ({ name, format }))
+  return (
+    <KeySecret secret={secret} vendors={vendors} address={location.origin} onDone={onDone}>
+      <a href={addressText({ view: 'setup' })} target="_blank" rel="noreferrer">
+        {t('account.setUpClient')}
+      </a>
+    </KeySecret>
+  )
+}
+
+/** An owner changes a key, gives it a new secret and revokes it, a member revokes the own ones. */
+function KeyActions({ of: key }: { of: Key }) {
+  const isOwner = useRole() === 'owner'
+  const path = `/keys/${key.id}` as const
+  const name = nameOf(key)
+  const read = { ...key, ...budgetsOf(key), expires: key.expires_at }
+  const edit = {
+    text: t('members.keyActions.edit'),
+    title: t('members.editKey', { name }),
+    form: () => (
+      <DraftForm
+        fields={keyFields}
+        read={read}
+        valuesOf={(one) => one}
+        readAgain={() => Promise.resolve(read)}
+        action={t('members.save')}
+        send={({ changes }) => call(`PATCH ${path}`, record({}), changes)}
+        toast={() => t('members.keyChanged')}
+      >
+        {keyInputs}
+      </DraftForm>
+    ),
+  }
+  const rotate = {
+    text: t('members.keyActions.rotate'),
+    title: t('members.rotateTitle', { name }),
+    hint: t('members.rotateText'),
+    form: (close: () => void) => (
+      <SecretAfter made={(secret) => <Secret secret={secret} onDone={close} />}>
+        {(onMade) => (
+          <NewForm
+            fields={{}}
+            action={t('members.keyActions.rotate')}
+            send={({ once }) => call(`POST ${path}/rotate`, madeForm, undefined, once)}
+            onDone={onMade}
+          />
+        )}
+      </SecretAfter>
+    ),
+  }
+  const revoke = {
+    text: t('members.keyActions.revoke'),
+    title: t('members.revokeTitle', { name }),
+    hint: t('members.revokeText'),
+    isDanger: true,
+    form: () => (
+      <NewForm
+        fields={{}}
+        action={t('members.keyActions.revoke')}
+        send={() => call(`DELETE ${path}`, record({}))}
+        toast={() => t('members.isRevoked', { name })}
+      />
+    ),
+  }
+  const acts = isOwner ? [edit, rotate, revoke] : [revoke]
+  return <Acts menu={t('members.actionsOf', { name })} acts={acts} />
 }
 
 /** Keys that work come first. */
@@ -123,15 +223,40 @@ function placeOf({ state }: Key): number {
   return state === 'active' ? 0 : 1
 }
 
+const actions: ListColumn<Key> = {
+  id: 'actions',
+  name: t('members.actions'),
+  isAction: true,
+  cell: (key) => key.state === 'active' && <KeyActions key={key.id} of={key} />,
+}
+
+const columnsOf: Readonly<Record<Role, readonly ListColumn<Key>[]>> = {
+  reader: columns,
+  member: [...columns, actions],
+  owner: [
+    ...columns,
+    { id: 'member', name: t('members.member'), cell: (key) => <Whose id={key.member_id} /> },
+    actions,
+  ],
+}
+
+function Whose({ id }: { id: string | null }) {
+  const { data: members } = useQuery(membersQuery)
+  if (id === null) return t('account.account')
+  return members?.find((member) => member.id === id)?.email ?? id
+}
+
 export function Keys() {
+  const role = useRole()
   const { data: keys, error, refetch } = useQuery(keysQuery)
   const rows = keys?.toSorted((one, other) => placeOf(one) - placeOf(other))
   return (
     <List
-      of={keyList}
+      of={{ ...keyList, columns: columnsOf[role] }}
       title={t('account.tabs.keys')}
-      hint={t('account.keysHint')}
+      hint={t(`members.keysHints.${role}`)}
       list={{ rows, error, retry: () => void refetch() }}
+      actions={role !== 'reader' && <Acts acts={[newKey]} />}
       file="keys"
     />
   )

@@ -15,9 +15,11 @@ import { Usd } from '../ui/values.tsx'
 import { goTo, useAddress, ViewLink, type Address } from './address.tsx'
 import type { Account, DayLine } from './answers.ts'
 import { Limits } from './limits.tsx'
-import { daysQuery } from './read.ts'
+import { daysQuery, useAccount } from './read.ts'
 
-export function Overview({ account }: { account: Account }) {
+export function Overview() {
+  const { data: account } = useAccount()
+  if (account === undefined) return null
   return (
     <>
       <Money account={account} />

@@ -1,19 +1,16 @@
 /**
- * Reads the account's figures with the token of this tab. The first word of each query is `account`: leaving
- * forgets them together.
+ * Reads the account's figures with the token of this tab, or with the session of a member. The first word of
+ * each query is `account`: leaving forgets them together.
  */
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { readAll, useList } from '../api/list.ts'
-import { t } from '../messages/t.ts'
-import { Problem } from '../problem.ts'
 import {
   accountForm,
   daysForm,
-  errorForm,
-  fieldsOf,
   keysForm,
   operatorForm,
   pricesForm,
+  receiptsForm,
   requestInFullForm,
   requestsForm,
   statementFiguresForm,
@@ -21,6 +18,7 @@ import {
   type Shape,
 } from './answers.ts'
 import type { Period } from '../ui/range.ts'
+import { asMember, send, useRole } from './session.ts'
 import { readToken } from './token.ts'
 
 type Query = Readonly<Record<string, string | number | undefined>>
@@ -42,41 +40,15 @@ export async function ask(
     value === undefined ? [] : [[name, String(value)]],
   )
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
-  let response: Response
-  try {
-    response = await fetch(`/v1/usage${path}${search}`, {
-      headers: { authorization: `Bearer ${token ?? ''}` },
-      credentials: 'omit',
-      cache: 'no-store',
-      ...(signal !== undefined && { signal }),
-    })
-  } catch (error) {
-    if (signal?.aborted === true) throw error
-    throw new Problem(0, { detail: t('account.noAnswer') })
-  }
-  if (!response.ok) throw await problemOf(response)
-  return response
-}
-
-/** An error that does not come from the gateway, such as a proxy's page, has its status only. */
-async function problemOf(response: Response): Promise<Problem> {
-  try {
-    const body: unknown = await response.json()
-    const { message, type, request_id: requestId } = errorForm(fieldsOf(body)['error'])
-    return new Problem(response.status, {
-      detail: message,
-      code: type,
-      request_id: requestId ?? undefined,
-    })
-  } catch {
-    return new Problem(response.status, {})
-  }
+  return send(token === null ? `/account/v1/usage${path}${search}` : `/v1/usage${path}${search}`, {
+    ...(token === null ? asMember() : { headers: { authorization: `Bearer ${token}` } }),
+    ...(signal !== undefined && { signal }),
+  })
 }
 
 /** Needs no token. */
 async function readOperator() {
-  const response = await fetch('/account/operator.json', { credentials: 'omit' })
-  if (!response.ok) throw await problemOf(response)
+  const response = await send('/account/operator.json', {})
   const body: unknown = await response.json()
   return operatorForm(body)
 }
@@ -100,6 +72,11 @@ export const accountQuery = queryOptions({
   refetchInterval: refreshMs,
 })
 
+/** A member sees the own keys only, and no figures of the account. */
+export function useAccount() {
+  return useQuery({ ...accountQuery, enabled: useRole() !== 'member' })
+}
+
 /** Days and models, or days and keys, with what they cost. */
 export function daysQuery(by: 'model' | 'key', period: Period) {
   return queryOptions({
@@ -121,6 +98,13 @@ export const pricesQuery = queryOptions({
   queryFn: () => read('/prices', pricesForm),
   staleTime: 300_000,
 })
+
+/** For forms. */
+export const modelNamesQuery = {
+  queryKey: ['account', 'models'],
+  staleTime: 300_000,
+  queryFn: async () => (await read('/prices', pricesForm)).prices.map(({ model }) => model),
+}
 
 export interface RequestFilter {
   readonly key?: string | undefined
@@ -144,6 +128,23 @@ export function requestQuery(id: string) {
   return queryOptions({
     queryKey: ['account', 'request', id],
     queryFn: () => read(`/requests/${encodeURIComponent(id)}`, requestInFullForm),
+  })
+}
+
+export function useReceipts() {
+  return useList(['account', 'receipts'], (cursor) => read('/receipts', receiptsForm, cursor))
+}
+
+/** The newest receipt, or the one with this number; null = there is none. */
+export function receiptQuery(number?: string) {
+  return queryOptions({
+    queryKey: ['account', 'receipts', 'one', number],
+    async queryFn() {
+      // The page after the next number begins with this one.
+      const cursor = number && btoa(String(Number(number.slice(1)) + 1)).replaceAll('=', '')
+      const [found = null] = (await read('/receipts', receiptsForm, { cursor, limit: 1 })).items
+      return number === undefined || found?.number === number ? found : null
+    },
   })
 }
 

@@ -1,17 +1,23 @@
-/** Takes the read-only token of an account and checks it before it is kept. */
+/** The ways in: a link by mail for members, and a read-only token, which is checked before it is kept. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
+import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/card.tsx'
 import { textField } from '../ui/form-fields.tsx'
 import { NewForm } from '../ui/form.tsx'
 import { LanguageLinks } from '../ui/preferences.tsx'
+import { Failure } from '../ui/states.tsx'
+import { list, nullable, number, record, text, type ValueOf } from './answers.ts'
 import { Brand, Contact, useTitle } from './frame.tsx'
-import { ask } from './read.ts'
-import { keepToken, lastEnd, mistakeIn } from './token.ts'
+import { ask, operatorQuery } from './read.ts'
+import { call, lastLeft } from './session.ts'
+import { forgetToken, keepToken, lastEnd, mistakeIn } from './token.ts'
 
 const tokenField = textField(t('account.token'), {
   hint: t('account.tokenHint'),
-  input: { type: 'password', placeholder: 'ro_…', autoFocus: true, spellCheck: false },
+  input: { type: 'password', placeholder: 'ro_…', spellCheck: false },
 })
 
 const fields = {
@@ -36,6 +42,68 @@ async function enter(token: string): Promise<string> {
   return token
 }
 
+/** The code of the link, taken out of the address at once: it must not stay in the history. */
+export const linkCode = takeCode()
+
+function takeCode(): string | undefined {
+  if (new URLSearchParams(location.search).get('view') !== 'sign-in') return undefined
+  const code = location.hash.slice(1)
+  history.replaceState(null, '', location.pathname)
+  return code === '' ? undefined : code
+}
+
+const mailFields = {
+  email: textField(t('members.email'), {
+    isRequired: true,
+    input: { type: 'email', autoComplete: 'email', autoFocus: true, spellCheck: false },
+  }),
+}
+
+const askedForm = record({ email: text, minutes: number })
+
+function MailForm() {
+  const [asked, setAsked] = useState<ValueOf<typeof askedForm>>()
+  return (
+    <>
+      {asked !== undefined && <Notice>{t('members.linkSent', asked)}</Notice>}
+      <NewForm
+        fields={mailFields}
+        action={t('members.sendLink')}
+        send={({ draft }) => call('POST /sign-in', askedForm, draft)}
+        onDone={setAsked}
+      />
+      <p className="soft">{t('members.orToken')}</p>
+    </>
+  )
+}
+
+const choicesForm = list(record({ id: text, name: text }))
+const begunForm = record({ session: nullable(record({})), accounts: choicesForm })
+
+/** Nothing happens before a button is pressed: programs that scan mails open links, too. */
+function LinkPage({ code }: { code: string }) {
+  const { mutate, error, isPending, data } = useMutation({
+    mutationFn: (account?: string) => call('POST /session', begunForm, { code, account }),
+    onSuccess({ session }) {
+      if (session === null) return
+      forgetToken('asked')
+      location.reload()
+    },
+  })
+  const choices = data?.accounts ?? [{ id: undefined, name: t('members.signIn') }]
+  return (
+    <>
+      {error !== null && <Failure error={error} onRetry={() => location.reload()} />}
+      {choices.length > 1 && <p>{t('members.chooseAccount')}</p>}
+      {choices.map(({ id, name }) => (
+        <Button key={name} look="primary" isBusy={isPending} onClick={() => mutate(id)}>
+          {name}
+        </Button>
+      ))}
+    </>
+  )
+}
+
 export function SignIn() {
   useTitle()
   return (
@@ -43,18 +111,35 @@ export function SignIn() {
       <div className="stack sign-in-card">
         <Brand />
         <h1>{t('account.yours')}</h1>
-        {lastEnd() === 'refused' && <Notice tone="warn">{t('account.endedToken')}</Notice>}
-        {lastEnd() === 'asked' && <Notice>{t('account.forgotten')}</Notice>}
-        <NewForm
-          fields={fields}
-          action={t('account.enter')}
-          isReady={({ token }) => mistakeIn(token.trim()) === undefined}
-          send={({ draft }) => enter(draft.token.trim())}
-          onDone={keepToken}
-        />
+        {linkCode === undefined ? <Ways /> : <LinkPage code={linkCode} />}
         <Contact />
-        <LanguageLinks />
       </div>
     </main>
   )
+}
+
+function Ways() {
+  const { data: operator } = useQuery(operatorQuery)
+  return (
+    <>
+      <WhyHere />
+      {operator?.members === true && <MailForm />}
+      <NewForm
+        fields={fields}
+        action={t('account.enter')}
+        isReady={({ token }) => mistakeIn(token.trim()) === undefined}
+        send={({ draft }) => enter(draft.token.trim())}
+        onDone={keepToken}
+      />
+      <LanguageLinks />
+    </>
+  )
+}
+
+/** Why the account is no longer shown. */
+function WhyHere() {
+  const left = lastLeft()
+  if (left !== undefined) return <Notice>{t(`members.left.${left}`)}</Notice>
+  if (lastEnd() === 'refused') return <Notice tone="warn">{t('account.endedToken')}</Notice>
+  return lastEnd() === 'asked' && <Notice>{t('account.forgotten')}</Notice>
 }

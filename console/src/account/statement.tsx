@@ -6,14 +6,14 @@ import { StatementFigures, statementList } from '../figures/statement.tsx'
 import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button } from '../ui/button.tsx'
-import { Notice } from '../ui/card.tsx'
+import { Card, Notice } from '../ui/card.tsx'
 import { List } from '../ui/list/list.tsx'
 import type { Period } from '../ui/range.ts'
 import { useDays } from '../ui/range.tsx'
 import { describeFailure, Shown } from '../ui/states.tsx'
 import { goTo, useAddress, ViewLink } from './address.tsx'
-import type { Account } from './answers.ts'
-import { ask, statementQuery } from './read.ts'
+import { Parties, PrintButton, useTaxLine } from './receipts.tsx'
+import { ask, receiptQuery, statementQuery, useAccount } from './read.ts'
 
 const entryList = statementList({
   name: 'account-page-statement',
@@ -23,7 +23,7 @@ const entryList = statementList({
   ),
 })
 
-export function Statement({ account }: { account: Account }) {
+export function Statement() {
   const address = useAddress()
   const { period, picker } = useDays({
     value: address,
@@ -32,9 +32,16 @@ export function Statement({ account }: { account: Account }) {
     onChange: (range) => goTo({ ...address, ...range }, { replaces: true }),
   })
   const query = useQuery({ ...statementQuery(period), placeholderData: keepPreviousData })
+  const { data: account } = useAccount()
+  const { data: receipt } = useQuery(receiptQuery())
+  const taxLine = useTaxLine()
   return (
     <>
       {picker}
+      <Card title={t('account.statementOf', period)} actions={<PrintButton />}>
+        <Parties account={receipt?.account ?? { name: account?.name ?? '', bill_to: '' }} />
+        {taxLine !== undefined && <p>{t('account.creditsInclude', { tax: taxLine })}</p>}
+      </Card>
       <Shown query={query}>
         {({ figures, entries }) => (
           <>
@@ -51,7 +58,7 @@ export function Statement({ account }: { account: Account }) {
               title={t('account.tabs.statement')}
               hint={t('account.lastLines')}
               list={{ rows: entries }}
-              actions={<Save account={account} period={period} />}
+              actions={<Save period={period} />}
             />
           </>
         )}
@@ -62,7 +69,8 @@ export function Statement({ account }: { account: Account }) {
 
 type Format = 'csv' | 'json'
 
-function Save({ account, period }: { account: Account; period: Period }) {
+function Save({ period }: { period: Period }) {
+  const { data: account } = useAccount()
   const [bytes, setBytes] = useState(0)
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
@@ -71,7 +79,7 @@ function Save({ account, period }: { account: Account; period: Period }) {
       const controller = new AbortController()
       running.current = controller
       setBytes(0)
-      const name = `statement-${plain(account.name)}-${period.from}-${period.to}.${format}`
+      const name = `statement-${plain(account?.name ?? '')}-${period.from}-${period.to}.${format}`
       try {
         const answer = await ask('/statement', { ...period, format }, controller)
         await saveAnswer(answer, name, setBytes)

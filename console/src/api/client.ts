@@ -7,27 +7,18 @@ import { isHeard, t } from '../messages/t.ts'
 import type { components, paths } from './schema.ts'
 import { Problem } from '../problem.ts'
 import { withoutSecrets } from '../secret.ts'
-import { lastInteractionMs } from './interaction.ts'
+import { causeOfRequest } from './interaction.ts'
 
 export { Problem }
 
 type ProblemDetails = components['schemas']['Problem']
-
-const userWindowMs = 60_000
-
-/** Only what a person does keeps a session from its idle limit; automatic refetches do not. */
-function intentHeader(): { 'x-turnpike-console': 'user' | 'background' } {
-  const isUser = Date.now() - lastInteractionMs() < userWindowMs
-  return { 'x-turnpike-console': isUser ? 'user' : 'background' }
-}
 
 const sessionRules: Middleware = {
   onRequest({ request }) {
     // Proxies log addresses.
     if (request.url !== withoutSecrets(request.url))
       throw new Problem(400, { detail: t('shell.secretInAddress') })
-    const [entry] = Object.entries(intentHeader())
-    if (entry !== undefined) request.headers.set(...entry)
+    request.headers.set('x-turnpike-console', causeOfRequest())
     if (request.method !== 'GET') request.headers.set('content-type', 'application/json')
     return request
   },

@@ -1,8 +1,11 @@
-/** Remembers when the person last did something on this page. */
+/** Remembers when the person last did something: only that keeps a session from its idle limit. */
 let atMs = Date.now()
 
-export function lastInteractionMs(): number {
-  return atMs
+const userWindowMs = 60_000
+
+/** Says whether a person has caused a request, or a timer that reads again. */
+export function causeOfRequest(): 'user' | 'background' {
+  return Date.now() - atMs < userWindowMs ? 'user' : 'background'
 }
 
 export function watchInteraction(): void {

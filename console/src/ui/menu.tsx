@@ -12,7 +12,7 @@ interface MenuItem {
   readonly isDisabled?: boolean
 }
 
-interface MenuProps {
+export interface MenuProps {
   /** The name of the button. */
   readonly label: string
   readonly items: readonly MenuItem[]

@@ -9,7 +9,7 @@ import {
 } from '../messages/language.ts'
 import { t } from '../messages/t.ts'
 import { Button, IconButton } from './button.tsx'
-import { Menu } from './menu.tsx'
+import { Menu, type MenuProps } from './menu.tsx'
 import { chooseTheme, themes, useTheme } from './theme.ts'
 
 const icons = { system: Monitor, light: Sun, dark: Moon }
@@ -43,7 +43,8 @@ export function languageItems() {
   }))
 }
 
-export function PreferencesMenu() {
+/** With what else there is for the person. */
+export function PreferencesMenu({ head, items = [] }: Partial<Pick<MenuProps, 'head' | 'items'>>) {
   const chosen = useTheme()
   const Icon = icons[chosen]
   return (
@@ -54,7 +55,8 @@ export function PreferencesMenu() {
           <Icon aria-hidden />
         </IconButton>
       }
-      items={[...useThemeItems(), ...languageItems()]}
+      head={head}
+      items={[...useThemeItems(), ...languageItems(), ...items]}
     />
   )
 }

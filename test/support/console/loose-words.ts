@@ -35,7 +35,7 @@ const readNames: ReadonlySet<string> = new Set([
 const otherTexts: readonly (readonly [RegExp, why: string])[] = [
   [/^(?:Arrow(?:Up|Down|Left|Right)|Enter|Escape|Esc|Home|End|Tab|Ctrl|Control\+K)$/, 'a key'],
   [/^Ctrl K$/, 'keys'],
-  [/^(?:cr|ro|ad|ex)_…?/, 'how a key or an id begins'],
+  [/^(?:cr|ro|ad|ex|tc)_…?/, 'how a key or an id begins'],
   [/^(?:Turnpike|turnpike)\b/, 'the name of the product'],
   [/^(?:Authorization|Bearer|Content-Type|Idempotency-Key|If-Match)$/, 'a header'],
   [/^(?:pager|monitoring|timeout)$/, 'an example of a name'],
