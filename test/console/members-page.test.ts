@@ -206,13 +206,9 @@ for (const [language, words] of languages)
         const paper = page.locator('main')
         await paper.getByText('$5.88').waitFor()
         const printed = await paper.innerText()
-        for (const text of [
-          'Acme AI',
-          '1 Main Street, Springfield',
-          account.name,
-          '$1.12',
-          '$7.00',
-        ])
+        const day = new Date(operator.clock.now()).toISOString().slice(0, 10)
+        const address = '1 Main Street, Springfield'
+        for (const text of [day, 'Acme AI', address, account.name, '$1.12', '$7.00'])
           assert.ok(printed.includes(text), printed)
         await page.emulateMedia({ media: 'print' })
         await page.locator('nav.tabs').waitFor({ state: 'hidden' })

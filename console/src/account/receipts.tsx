@@ -55,7 +55,7 @@ function Paper({ of: { number, at, amount, net, tax, reference, account } }: { o
   return (
     <Card
       title={`${t('account.receipt')} ${number}`}
-      hint={<Time at={at} />}
+      hint={t('account.receiptOf', { day: at.slice(0, 10) })}
       actions={<PrintButton />}
     >
       <Stack>

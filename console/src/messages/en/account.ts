@@ -126,6 +126,7 @@ export const account = {
   readAgain: 'Read the figures again',
   reading: 'Reading…',
   receipt: 'Receipt',
+  receiptOf: '{day} (UTC)',
   receiptsHint: 'What was paid in, the newest first. Open one to print it.',
   reference: 'Reference',
   refused:

@@ -127,6 +127,7 @@ export const account = {
   readAgain: '重新读取数据',
   reading: '正在读取…',
   receipt: '收据',
+  receiptOf: '{day}（UTC）',
   receiptsHint: '全部充值，最新的在前。打开一张即可打印。',
   reference: '参考号',
   refused: '此账户{status}：网关拒绝其请求。您仍可查看数据。请向运营方询问。',
