@@ -37,10 +37,9 @@ import { scenario, type Scenario } from '../support/scenario.ts'
 const clock = new ManualClock()
 const cookieName = '__Host-turnpike-member'
 
-/** Their examples are refused for a reason that is no right: no such code, and no payments here. */
+/** Its example is refused for a reason that is no right: there is no such code. */
 const refusedForAll: ReadonlyMap<string, readonly [status: number, type: string]> = new Map([
   ['own.redeemCode', [400, 'operations.invalid']],
-  ['own.beginCheckout', [409, 'operations.conflict']],
 ])
 
 interface Person {
