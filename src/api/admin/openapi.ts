@@ -213,9 +213,13 @@ function once(schema: Json): Json {
   const properties = schema['properties'] as Readonly<Record<string, Json>>
   const nullable = Object.entries(properties).map(([name, property]) => [
     name,
-    secretFields.includes(name) ? { ...property, type: [property['type'], 'null'] } : property,
+    secretFields.includes(name) ? { ...property, type: orNull(property['type']) } : property,
   ])
   return { ...schema, properties: Object.fromEntries(nullable) as Json }
+}
+
+function orNull(type: unknown): readonly unknown[] {
+  return [...new Set([type, 'null'].flat())]
 }
 
 function fieldSchema(row: Row, name: string): Json {

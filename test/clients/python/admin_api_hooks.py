@@ -114,6 +114,9 @@ def name_what_exists(operation, fields):
         fields.update(text=PRICES, names={}, models=["large-1"])
     if operation == "reconciliations.create" and "vendor_counts" in fields:
         fields["vendor_counts"] = ["model,requests\nlarge-1,1\n"]
+    if operation == "payments.compare":
+        columns = "payment_intent_id,reporting_category,currency,gross"
+        fields["text"] = f"{columns}\npi_example,charge,usd,25.00\n"
     if operation == "notes.add":
         about_one_thing(fields)
     if operation == "alerts.snooze":
