@@ -23,7 +23,8 @@ export function lockedPackages(lock) {
       name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version: entry.version,
       licence: entry.license,
-      isDevelopment: entry.dev === true,
+      // Second: a tool that a package of the program names as an optional peer, such as its types.
+      isDevelopment: entry.dev === true || entry.devOptional === true,
       isOptional: entry.optional === true,
       entry,
     }))
