@@ -70,6 +70,8 @@ const accountForm = rowForm({
   name: column.text,
   closedAtMs: column.optional(column.number),
   balancePicos: column.amount,
+  /** A credit has been booked. Until then a request needs its most, whatever `holds` says. */
+  hasPaid: column.flag,
   createdAtMs: column.number,
 })
 export type Account = Read<typeof accountForm> & { readonly status: AccountStatus }

@@ -25,6 +25,7 @@ describe('accounts', () => {
     name: 'north',
     status: 'active',
     balancePicos: picos(0n),
+    hasPaid: false,
     note: '',
     billTo: '',
     contact: '',

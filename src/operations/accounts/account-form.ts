@@ -16,6 +16,10 @@ export const accountForm = z.strictObject({
   /** A suspended or closed account sends no requests. */
   status: z.enum(accountStatuses),
   balance_usd: usd,
+  has_paid: z.boolean().meta({
+    description:
+      'A credit was booked. Until then each request needs the `most` that it can cost, whatever `holds` says.',
+  }),
   limits: z.strictObject({
     credit_line_usd: usd.meta({ description: 'How far below zero the balance may go.' }),
     holds: z.enum(holdRules).nullable().meta({
@@ -46,6 +50,7 @@ export function viewAccount(account: Account): AccountView {
     name: account.name,
     status: account.status,
     balance_usd: formatUsd(account.balancePicos),
+    has_paid: account.hasPaid,
     limits: {
       credit_line_usd: formatUsd(account.creditLinePicos),
       holds: account.holds ?? null,

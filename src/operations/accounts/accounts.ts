@@ -126,7 +126,7 @@ export const createAccount = operation(
         const entry = { accountId: id, amountPicos, reference: firstCreditReference }
         await book(context, transaction, entry, { isConfirmed: true })
       }
-      return viewAccount({ ...made, balancePicos: amountPicos })
+      return viewAccount(await getAccount(transaction, id))
     })
   },
 )

@@ -183,6 +183,7 @@ export const accounts = {
   tpmShort: '{count} tpm',
   trend: 'Trend',
   trendLabel: 'Net spend by day, 30 days, at most {most}',
+  unpaidNote: 'unpaid: a request needs the most that it can cost',
   window: 'Window in minutes',
   windowHint: 'Requests are counted over it',
   windowOf: 'window of {minutes} min',

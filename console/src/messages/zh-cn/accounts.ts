@@ -26,9 +26,9 @@ export const accounts = {
   changeEffects: {
     active: '其密钥会在一秒内于所有网关恢复发送请求。',
     suspended:
-      '其密钥的新请求会在一秒内返回状态码 403。正在运行的请求照常结束。持有人仍可查看数据。您可以恢复该账户。',
+      '其密钥的新请求会在一秒内返回状态码 403。正在运行的请求照常结束。持有人仍可查看数据。可随时恢复。',
     closed:
-      '其密钥的新请求返回状态码 403，账户不再接受充值和新密钥。余额和数据会保留，您可以重新开启该账户。',
+      '其密钥的新请求返回状态码 403，账户不再接受充值和新密钥。余额和数据会保留，可重新开启。',
   },
   changeTitles: {
     suspend: '暂停 {name}？',
@@ -76,7 +76,7 @@ export const accounts = {
   id: 'ID',
   isNow: '账户 {name} 现在的状态：{status}。',
   keyChanged: '密钥已更改。',
-  latestHint: '打开一个请求即可查看费用明细并退款。',
+  latestHint: '打开请求可查看费用明细并退款。',
   latestRequests: '最近请求',
   language: '语言',
   languageHint: '发给联系邮箱的邮件所用语言',
@@ -101,7 +101,7 @@ export const accounts = {
   newCredentials: { client: '新建密钥', reader: '新建只读令牌' },
   newHint: '账户持有余额，其密钥使用余额。',
   newKeyTitle: '为 {name} 新建密钥',
-  newTokenHint: '它只能查看此账户的余额、用量、请求和对账单。',
+  newTokenHint: '只能查看此账户的余额、用量、请求和对账单。',
   newTokenTitle: '为 {name} 新建只读令牌',
   noAlert: '没有触发中的告警。',
   noCharge: '首个请求会在几秒内显示在这里。',
@@ -118,7 +118,7 @@ export const accounts = {
   noRequest: '请求结束后几秒内会显示在这里。',
   noRequestTitle: '还没有请求。',
   noValue: '无',
-  none: '新建一个账户，为它充值并创建密钥，然后用该密钥发送第一个请求。',
+  none: '新建账户，充值并创建密钥，然后用它发送第一个请求。',
   noneFits: '请更改名称或旁边的选项。',
   noneFitsTitle: '没有符合筛选条件的账户。',
   noneTitle: '还没有账户。',
@@ -183,6 +183,7 @@ export const accounts = {
   tpmShort: '{count} Token/分钟',
   trend: '趋势',
   trendLabel: '30 天每日净消费，最高 {most}',
+  unpaidNote: '尚未充值：请求按最高费用准入',
   window: '窗口（分钟）',
   windowHint: '在此时间窗口内计数请求',
   windowOf: '{minutes} 分钟窗口',

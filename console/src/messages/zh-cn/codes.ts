@@ -38,7 +38,7 @@ export const codes = {
   revokeBatchText: '未兑换的充值码将无法再兑换。已兑换的不受影响。',
   revokeCodeTitle: '吊销充值码 {head}？',
   revokeCodeText: '它将无法再兑换。',
-  lost: '充值码已生成，但响应已丢失。请吊销该批次，然后重新生成。',
+  lost: '充值码已生成但响应丢失。请吊销该批次并重新生成。',
   isRevoked: '已吊销。',
   none: '还没有充值码。',
   noneHint: '生成后出售或发放给您的客户。',

@@ -43,7 +43,7 @@ export const models = {
     saved: '{model} 的价格已更改。',
     atOnce: '立即生效，适用于此后开始的请求：',
     fromDay: '自 {day} 00:00 UTC 起生效：',
-    fileElsewhere: '如果您另外保存了目录文件，请一并修改：再次应用旧文件会恢复旧价格。',
+    fileElsewhere: '若您另外保存了目录文件，请一并修改：再次应用旧文件会恢复旧价格。',
     past: '日期不能早于今天。',
   },
   versions: {

@@ -39,7 +39,7 @@ export const overview = {
   bySpend: '按消费排序，自 00:00 UTC 起',
   report: '报表',
   noSpend: '今天没有消费。',
-  noSpendAdvice: '首个扣费请求会在几秒内出现在这里。',
+  noSpendAdvice: '首个扣费请求会在几秒内出现。',
   allWell: '没有需要处理的事项。',
   attention: '需要处理',
   things: '{count} 项',
@@ -64,7 +64,7 @@ export const overview = {
   makeAccount: '创建账户',
   makeAccountAdvice: '账户余额用于支付其请求。',
   makeKey: '创建密钥并发送请求',
-  makeKeyAdvice: '在账户页面创建密钥，并复制示例代码。请求会在几秒内出现在这里。',
+  makeKeyAdvice: '在账户页面创建密钥并复制示例。请求会在几秒内出现。',
   done: '已完成',
   toDo: '待完成',
 } satisfies Translation<typeof english>

@@ -34,7 +34,7 @@ export const reconciliation = {
   vendor: '供应商',
   deleted: '<time></time> 之前的请求已删除，不在这些合计中。',
   stopped: '此期间有网关异常停止，当时提供的服务未记录：',
-  morePages: '供应商的应答还有更多页。请导出其余页，并一次选择全部文件。',
+  morePages: '供应商的应答还有更多页。请导出其余页，一次选择全部文件。',
   otherDays: '文件中有 {count, number} 行属于其他日期，未参与比对。',
   notCompared: '文件中未比对的字段：{names}。',
   runs: '历次对账',

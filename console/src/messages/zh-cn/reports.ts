@@ -53,7 +53,7 @@ export const reports = {
   views: '视图',
   saveView: '保存当前视图',
   viewName: '名称',
-  viewHint: '视图保存在此浏览器中。如需分享，请发送页面地址。',
+  viewHint: '视图保存在此浏览器中。请以页面地址分享。',
   noViews: '尚未保存任何视图。',
   removeView: '删除 {name}',
   copyAddress: '复制地址',

@@ -74,13 +74,12 @@ export const settings = {
   ownTools: 'PostgreSQL 上的存储用其自带工具备份。',
   backUpDaily: '请每天在主机上运行 <code></code>。',
   downloadBackup: '下载备份',
-  holdsAll: '该文件包含存储的全部内容：账户、余额、请求和加密的凭证。请妥善保管。',
-  copiesFirst:
-    '网关先复制并审计存储，然后开始下载。大的存储需要几分钟。之后请将列表中的 SHA-256 与文件比对。',
+  holdsAll: '该文件包含存储的全部内容，包括余额、请求和加密的凭证。请妥善保管。',
+  copiesFirst: '网关先复制并审计存储，再开始下载，大的存储需要几分钟。之后请比对列表中的 SHA-256。',
   cancel: '取消',
   download: '下载',
   tokens: '管理令牌',
-  tokensHint: '用于控制台、管理 API，以及从其他机器使用的命令行。',
+  tokensHint: '用于控制台、管理 API 和其他机器上的命令行。',
   tokensCaption: '管理令牌，最早的在前',
   newToken: '新建管理令牌',
   role: '角色',
@@ -112,5 +111,5 @@ export const settings = {
   ends: '结束时间',
   signOutEverywhere: '在所有位置退出登录',
   signOutTitle: '在所有位置退出登录？',
-  signOutText: '使用您的管理令牌的所有浏览器都将退出，包括这一个。令牌仍然有效。',
+  signOutText: '使用您的管理令牌的所有浏览器都将退出，包括此浏览器。令牌仍然有效。',
 } as const satisfies Translation<typeof english>

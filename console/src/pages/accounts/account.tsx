@@ -104,7 +104,7 @@ function AccountFigures({ account }: { account: Account }) {
       <Figure
         label={t('accounts.balance')}
         value={<Usd value={account.balance_usd} />}
-        note={t('accounts.balanceNote')}
+        note={t(account.has_paid ? 'accounts.balanceNote' : 'accounts.unpaidNote')}
       />
       <Figure
         label={t('accounts.creditLine')}
