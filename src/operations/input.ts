@@ -165,9 +165,8 @@ export const refundUsd = usd('an amount in USD above 0, with at most 12 decimals
 
 /** What a top-up code is worth. */
 export const codeUsd = usd(
-  `an amount in USD above 0, at most ${amountUsdMax}, with at most 12 decimals`,
-  { hasZero: false },
-).describe('What each code is worth, in USD.')
+  `an amount in USD from 0 to ${amountUsdMax}, with at most 12 decimals`,
+).describe('What each code is worth, in USD; 0 = it only invites to sign up.')
 
 export const codeCount = wholeNumber({ min: 1, max: 1_000 })
   .default(1)

@@ -79,6 +79,12 @@ export function describeCodes(name: string, open: () => Promise<LedgerHarness>):
       assert.equal(action?.detail['reference'], `code:${redeemed.id}`)
     })
 
+    it('leaves a code without an amount for a person who signs up', async () => {
+      const { id, first } = await make({ amount_usd: '0', count: 1 })
+      assert.match(refusedWith(await redeem(first)), /invites to sign up. It stays as it is/)
+      assert.equal(valueOf(await readCodes(context, { id })).items[0]?.state, 'open')
+    })
+
     it('keeps no code in the store', async () => {
       const { codes } = await make()
       for (const table of ['code', 'code_batch', 'operator_action']) {
@@ -162,7 +168,7 @@ export function describeCodes(name: string, open: () => Promise<LedgerHarness>):
 
     it('refuses a batch that cannot be', async () => {
       for (const [field, value] of [
-        ['amount_usd', '0'],
+        ['amount_usd', '0.0000000000001'],
         ['amount_usd', '-1'],
         ['count', 1_001],
         ['count', 0],

@@ -13,7 +13,8 @@ const periodMs = 10 * minuteMs
 const callersMax = 100_000
 
 export interface Trier {
-  readonly accountId: string
+  /** Undefined before there is one. */
+  readonly accountId: string | undefined
   readonly address: string | undefined
 }
 
@@ -57,5 +58,5 @@ export class CodeTries {
 }
 
 function callersOf({ accountId, address }: Trier): readonly string[] {
-  return address === undefined ? [accountId] : [accountId, addressGroup(address)]
+  return [accountId, address && addressGroup(address)].filter((caller) => caller !== undefined)
 }

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { hashSecret, parseSecret } from '../../access/key.ts'
 import { invariant } from '../../base/errors.ts'
 import { formatUsd } from '../../base/money.ts'
-import type { Transaction } from '../../storage/database.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
 import { book } from '../accounts/credit.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { usd } from '../answer-forms.ts'
@@ -34,39 +34,67 @@ const redeemedForm = z.strictObject({
   repeated: z.boolean().meta({ description: 'This account had redeemed it before.' }),
 })
 
-interface Given {
-  readonly accountId: string
-  readonly secretHash: string
-}
+export const topUpCode = z.string('must be a top-up code').max(200, 'must be a top-up code')
 
 /** A code that the account itself has redeemed before answers as the first time. */
 export const redeemCode = operation(
-  {
-    input: z.strictObject({
-      accountId: z.string(),
-      code: z.string('must be a top-up code').max(200, 'must be a top-up code'),
-    }),
-    answer: redeemedForm,
-  },
+  { input: z.strictObject({ accountId: z.string(), code: topUpCode }), answer: redeemedForm },
   async (context, { accountId, code: text }) => {
-    const code = text.trim()
-    if (parseSecret(code)?.kind !== 'code')
-      throw invalidField('code', 'is incomplete or has a typing error; copy it whole, tc_ included')
-    const trier = { accountId, address: context.address }
-    const tooMany = context.codeTries?.begin(trier, context.clock.now())
-    if (tooMany !== undefined) throw refusedAs(tooMany)
-    const given = { accountId, secretHash: hashSecret(code) }
+    const { secretHash, forgive } = beginTry(context, text, accountId)
     return context.database.transact(async (transaction) => {
       await requireTaker(transaction, accountId)
-      const taken = await takeCode(transaction, { ...given, atMs: context.clock.now() })
-      const found = taken ?? (await findCodeBySecretHash(transaction, given.secretHash))
-      if (found === undefined)
-        throw notFound('There is no such code. Check it, or ask for another one.')
-      context.codeTries?.forgive(trier)
-      return redeem(context, transaction, { found, isTaken: taken !== undefined, accountId })
+      const { code, batch } = await getCode(transaction, secretHash)
+      forgive()
+      if (batch.amountPicos === 0n && code.accountId !== accountId)
+        throw conflict('This code has no amount: it invites to sign up. It stays as it is.')
+      const isTaken = await redeem(context, transaction, { accountId, secretHash })
+      const { balancePicos } = await getAccount(transaction, accountId)
+      return {
+        id: code.id,
+        amount_usd: formatUsd(batch.amountPicos),
+        balance_usd: formatUsd(balancePicos),
+        repeated: !isTaken,
+      }
     })
   },
 )
+
+/** Counts a try of a code before it is looked up; `forgive` takes it back for one that exists. */
+function beginTry(
+  { codeTries, clock, address }: Omit<OperationContext, 'actor'>,
+  text: string,
+  accountId?: string,
+) {
+  const code = text.trim()
+  if (parseSecret(code)?.kind !== 'code')
+    throw invalidField('code', 'is incomplete or has a typing error; copy it whole, tc_ included')
+  const trier = { accountId, address }
+  const tooMany = codeTries?.begin(trier, clock.now())
+  if (tooMany !== undefined) throw refusedAs(tooMany)
+  return { secretHash: hashSecret(code), forgive: () => codeTries?.forgive(trier) }
+}
+
+async function getCode(queryable: Queryable, secretHash: string) {
+  const code = await findCodeBySecretHash(queryable, secretHash)
+  if (code === undefined) throw notFound('There is no such code. Check it, or ask for another one.')
+  const batch = await findBatch(queryable, code.batchId)
+  invariant(batch !== undefined, 'each code has a batch')
+  return { code, batch }
+}
+
+/** Returns the hash of a code that a new account could redeem now. */
+export async function checkCode(
+  context: Omit<OperationContext, 'actor'>,
+  text: string,
+): Promise<string> {
+  const { secretHash, forgive } = beginTry(context, text)
+  const { code, batch } = await getCode(context.database, secretHash)
+  forgive()
+  const nowMs = context.clock.now()
+  const hasEnded = code.redeemedAtMs !== undefined || code.revokedAtMs !== undefined
+  if (hasEnded || (batch.expiresAtMs ?? nowMs + 1) <= nowMs) throw noLongerRedeemable(code, batch)
+  return secretHash
+}
 
 async function requireTaker(transaction: Transaction, accountId: string): Promise<void> {
   const { status } = await getAccount(transaction, accountId)
@@ -74,29 +102,20 @@ async function requireTaker(transaction: Transaction, accountId: string): Promis
     throw conflict(`The account is ${status} and takes no codes. The code stays as it is.`)
 }
 
-interface Taking extends Pick<Given, 'accountId'> {
-  readonly found: CodeRow
-  readonly isTaken: boolean
-}
-
-async function redeem(
+/** Takes the code and books its amount, if it has one; false where the account has done it before. */
+export async function redeem(
   context: OperationContext,
   transaction: Transaction,
-  { found, isTaken, accountId }: Taking,
-) {
-  const batch = await findBatch(transaction, found.batchId)
-  invariant(batch !== undefined, 'each code has a batch')
-  if (!isTaken && found.accountId !== accountId) throw noLongerRedeemable(found, batch)
+  given: { readonly accountId: string; readonly secretHash: string },
+): Promise<boolean> {
+  const taken = await takeCode(transaction, { ...given, atMs: context.clock.now() })
+  const { code, batch } = await getCode(transaction, given.secretHash)
+  const { accountId } = given
+  if (code.accountId !== accountId) throw noLongerRedeemable(code, batch)
   const { amountPicos } = batch
-  const reference = `code:${found.id}`
-  const entry = { accountId, amountPicos, reference }
-  const { balancePicos } = await book(context, transaction, entry, { isConfirmed: true })
-  return {
-    id: found.id,
-    amount_usd: formatUsd(amountPicos),
-    balance_usd: formatUsd(balancePicos),
-    repeated: !isTaken,
-  }
+  const entry = { accountId, amountPicos, reference: `code:${code.id}` }
+  if (amountPicos > 0n) await book(context, transaction, entry, { isConfirmed: true })
+  return taken !== undefined
 }
 
 function noLongerRedeemable(code: CodeRow, { expiresAtMs }: CountedBatch): Error {

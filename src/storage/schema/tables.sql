@@ -158,7 +158,7 @@ CREATE INDEX entry_by_operator_of_account ON entry (account_id, sequence) WHERE 
 -- Top-up codes: money that waits for an account. A batch is made at once; its codes are stored as SHA-256 only.
 CREATE TABLE code_batch (
   id TEXT COLLATE "C" PRIMARY KEY, -- time-ordered
-  amount_picos BIGINT NOT NULL CHECK (amount_picos > 0), -- of each code
+  amount_picos BIGINT NOT NULL CHECK (amount_picos >= 0), -- of each code; 0 = it only invites to sign up
   code_count INTEGER NOT NULL CHECK (code_count > 0),
   note TEXT NOT NULL,
   actor TEXT COLLATE "C" NOT NULL, -- as in operator_action

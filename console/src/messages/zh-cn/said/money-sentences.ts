@@ -1,7 +1,5 @@
 /** What the gateway says of top-up codes and payments, in Chinese, by its English sentences. */
 export const moneySentences = {
-  'must be an amount in USD above 0, at most {most}, with at most 12 decimals':
-    '必须是大于 0 的美元金额，最多 {most}，最多 12 位小数',
   'This gateway takes no payments. Ask the operator for a top-up.':
     '此网关不接受支付。请联系运营方充值。',
   'must be whole cents from {least} to {most} USD': '必须是 {least} 到 {most} 美元之间的整数美分',
@@ -18,6 +16,8 @@ export const moneySentences = {
     '没有这个充值码。请检查，或索取另一个。',
   'The account is {status} and takes no codes. The code stays as it is.':
     '账户当前的状态（{status}）不能兑换充值码。充值码保持不变。',
+  'This code has no amount: it invites to sign up. It stays as it is.':
+    '此充值码没有金额，仅用于邀请注册。充值码保持不变。',
   'This code has been redeemed before.': '此充值码已被兑换。',
   'This code has been revoked.': '此充值码已被吊销。',
   'This code expired on {day} UTC.': '此充值码已于 {day}（UTC）过期。',
