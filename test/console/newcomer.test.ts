@@ -4,35 +4,32 @@
  * account page. Nothing is read again by hand.
  */
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import type { Locator, Page } from 'playwright-core'
 import { choose } from '../support/console/choose.ts'
 import { startBrowser, type TestBrowser } from '../support/console/browser.ts'
 import { gather } from '../support/gather.ts'
+import { makeSdkFolder, shortProgram, type SdkFolder } from '../support/sdk-folder.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-let folder: string
+let folder: SdkFolder
 let gateway: Gateway
 let browser: TestBrowser
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'turnpike-newcomer-'))
-  await symlink(join(root, 'test', 'clients', 'node_modules'), join(folder, 'node_modules'))
+  folder = await makeSdkFolder()
   gateway = await startGateway()
   browser = await startBrowser()
 })
 after(async () => {
   await browser.close()
   await gateway.close()
-  await rm(folder, { recursive: true, force: true })
+  await folder.close()
 })
 
 interface Gateway {
@@ -59,7 +56,7 @@ async function startGateway(): Promise<Gateway> {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
-      TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
+      TURNPIKE_STORE: `sqlite:${join(folder.path, 'turnpike.db')}`,
       TURNPIKE_LISTEN: `127.0.0.1:${await findFreePort()}`,
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
     },
@@ -136,20 +133,6 @@ async function copyProgram(page: Page, { token }: { readonly token: string }): P
   return page.evaluate<string>('navigator.clipboard.readText()')
 }
 
-/** Runs lines for a shell beside the installed SDKs, as their reader would. */
-async function runInShell(lines: string): Promise<string> {
-  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
-  const { stdout } = await promisify(execFile)('sh', ['-euc', lines], { cwd: folder, env })
-  return stdout
-}
-
-/** A program that names neither address nor key. */
-const shortProgram = `import OpenAI from 'openai'
-
-const messages = [{ role: 'user' as const, content: 'Good morning' }]
-const completion = await new OpenAI().chat.completions.create({ model: 'chat-mini-1', messages })
-console.log(completion.choices[0]?.message.content)`
-
 test('a newcomer sees the first request of an SDK in the console and on the account page', async () => {
   const { origin } = new URL(gateway.link)
   await browser.withPage({ origin }, async (operator) => {
@@ -165,10 +148,10 @@ test('a newcomer sees the first request of an SDK in the console and on the acco
     await browser.withPage({ origin: gateway.url }, async (holder) => {
       const program = await copyProgram(holder, { token })
       assert.ok(program.includes(`baseURL: '${gateway.url}/beta/v1'`), program)
-      await writeFile(join(folder, 'ask.mts'), program)
-      assert.match(await runInShell(`GATEWAY_KEY=${key} node ask.mts`), /\S/)
-      await writeFile(join(folder, 'short.mts'), shortProgram)
-      assert.match(await runInShell(`${variables}\nnode short.mts`), /\S/)
+      await folder.write('ask.mts', program)
+      assert.match(await folder.run(`GATEWAY_KEY=${key} node ask.mts`), /\S/)
+      await folder.write('short.mts', shortProgram)
+      assert.match(await folder.run(`${variables}\nnode short.mts`), /\S/)
 
       const made = live.filter({ hasText: 'northwind' })
       await made.filter({ hasText: 'chat-mini-1' }).waitFor()

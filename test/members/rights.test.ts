@@ -31,7 +31,7 @@ import {
   recentActions,
 } from '../support/operations.ts'
 import { messagesRequest } from '../support/requests.ts'
-import { startStripeStandIn } from '../support/stripe-stand-in.ts'
+import { startStripeStandIn, type StripeStandIn } from '../support/stripe-stand-in.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 
 const clock = new ManualClock()
@@ -80,7 +80,7 @@ function asMember(id: string, role: Member['role']) {
   return { ...gateway.context, actor: id, member: { id, accountId, role } }
 }
 
-let stripe: Awaited<ReturnType<typeof startStripeStandIn>>
+let stripe: StripeStandIn
 
 async function openWorld(): Promise<void> {
   stripe = await startStripeStandIn()

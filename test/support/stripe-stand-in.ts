@@ -1,16 +1,73 @@
-/** Stands in for Stripe where only its answer matters: each call makes the same Checkout session. */
+/**
+ * Stands in for Stripe: makes Checkout sessions, has a page for each where a click pays, tells the gateway by
+ * a signed event, and sends the browser back. Its shapes are those of Stripe's API reference.
+ */
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Stripe } from 'stripe'
 
-export async function startStripeStandIn(): Promise<{ readonly url: string; close(): void }> {
+/** What the gateway of a test has as `stripe_webhook_secret`. */
+export const webhookSecret = 'whsec_of_this_test'
+
+export interface StripeStandIn {
+  readonly url: string
+  close(): void
+}
+
+export async function startStripeStandIn(): Promise<StripeStandIn> {
+  const sessions: URLSearchParams[] = []
   const server = createServer((request, response) => {
-    request.resume()
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ id: 'cs_1', url: 'https://pay.example/cs_1' }))
+    void answer(sessions, request, response)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() }
+}
+
+async function answer(
+  sessions: URLSearchParams[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [, number] = /^\/pay\/(\d+)$/.exec(request.url ?? '') ?? []
+  if (number === undefined) {
+    const id = sessions.push(new URLSearchParams(await text(request))) - 1
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const url = `http://${request.headers.host}/pay/${id}`
+    response.end(JSON.stringify({ id: `cs_${id}`, object: 'checkout.session', url }))
+  } else if (request.method === 'POST') {
+    const session = sessions[Number(number)]
+    assert.ok(session !== undefined, 'there is no such session')
+    await tellGateway(session, number)
+    response.writeHead(303, { location: session.get('success_url') ?? '' }).end()
+  } else {
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end('<!doctype html><title>Pay</title><form method="post"><button>Pay</button></form>')
+  }
+}
+
+async function tellGateway(session: URLSearchParams, number: string): Promise<void> {
+  const object = {
+    id: `cs_${number}`,
+    payment_intent: `pi_${number}`,
+    payment_status: 'paid',
+    amount_total: Number(session.get('line_items[0][price_data][unit_amount]')),
+    currency: session.get('line_items[0][price_data][currency]'),
+    metadata: { account: session.get('metadata[account]') },
+  }
+  const type = 'checkout.session.completed'
+  const payload = JSON.stringify({ id: `evt_${number}`, object: 'event', type, data: { object } })
+  const { webhooks } = new Stripe('sk_test_of_this_test')
+  const signature = webhooks.generateTestHeaderString({ payload, secret: webhookSecret })
+  const { origin } = new URL(session.get('success_url') ?? '')
+  const { status } = await fetch(`${origin}/account/v1/stripe/webhook`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
+    body: payload,
+  })
+  assert.equal(status, 200)
 }
