@@ -7,7 +7,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { systemClock, type Clock } from '../src/base/clock.ts'
+import { words } from '../console/src/messages/en/account-words.ts'
 import { models } from '../test/support/console/business.ts'
+import { startCustomer } from '../test/support/console/customer-run.ts'
 import { openConsole, type OpenConsole } from '../test/support/console/open-console.ts'
 import { post } from '../test/support/http-client.ts'
 import { listRequests } from '../test/support/operations.ts'
@@ -133,6 +135,25 @@ function pictureAccountPage(opened: OpenConsole): Promise<void> {
   })
 }
 
+/** A customer who needs no operator, in a store of their own. */
+async function pictureCustomer(): Promise<void> {
+  const customer = await startCustomer({ clock })
+  try {
+    await customer.run({
+      language: 'en-GB',
+      words,
+      name: 'Northwind',
+      email: 'ann@northwind.example',
+      async onView(name, page) {
+        await page.evaluate(renameOrigin)
+        await takePicture(page, name)
+      },
+    })
+  } finally {
+    await customer.close()
+  }
+}
+
 await mkdir(folder, { recursive: true })
 const opened = await openConsole({
   clock,
@@ -150,3 +171,4 @@ try {
 } finally {
   await opened.close()
 }
+await pictureCustomer()

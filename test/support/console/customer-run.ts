@@ -1,31 +1,82 @@
 /**
- * What a new customer does alone, by clicking: signs up, tops up by a code and by a payment, makes a key, sends
- * a request by an SDK, sees its cost, and opens the receipt. The test asserts it; the pictures of the docs are
- * taken on the way.
+ * What a new customer does alone, by clicking: signs up, tops up by a code and by a payment, makes a key,
+ * sends a request by an SDK, sees its cost, and opens the receipt. The test asserts it; the pictures of the
+ * docs are taken on the way.
  */
 import assert from 'node:assert/strict'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import type { words as english } from '../../../console/src/messages/en/account-words.ts'
 import type { words as chinese } from '../../../console/src/messages/zh-cn/account-words.ts'
+import { openAll } from '../../../src/base/opening.ts'
+import { createCodes } from '../../../src/operations/codes/codes.ts'
+import { valueOf } from '../../../src/operations/operation.ts'
 import { eventually } from '../eventually.ts'
-import type { MailServer } from '../mail-server.ts'
+import { startMailServer, type MailServer } from '../mail-server.ts'
 import { codeIn } from '../member-browser.ts'
-import { shortProgram, type SdkFolder } from '../sdk-folder.ts'
+import { inviteMember } from '../members.ts'
+import { createAccount } from '../operations.ts'
+import { findFreePort } from '../postgres.ts'
+import { failoverDefaults, scenario, type Scenario, type ScenarioOptions } from '../scenario.ts'
+import { makeSdkFolder, shortProgram, type SdkFolder } from '../sdk-folder.ts'
+import { startStripeStandIn, webhookSecret } from '../stripe-stand-in.ts'
+import { startBrowser } from './browser.ts'
+import { memberSettings } from './members.ts'
 
-export type AccountWords = typeof english | typeof chinese
-
-export interface CustomerRun {
-  readonly browser: BrowserContext
-  /** The address of the gateway, as the settings have it. */
-  readonly url: string
-  readonly words: AccountWords
+interface RunOptions {
+  readonly language: 'en-GB' | 'zh-CN'
+  readonly words: typeof english | typeof chinese
+  /** Of the new account. */
+  readonly name: string
   readonly email: string
-  /** A top-up code that has not been redeemed. */
-  readonly code: string
-  readonly mailServer: MailServer
-  readonly sdk: SdkFolder
   /** At each view that the docs show. */
   readonly onView?: (name: string, page: Page) => Promise<void>
+}
+
+export interface Customer {
+  /** Returns the receipt, as it is printed. */
+  run(options: RunOptions): Promise<string>
+  close(): Promise<void>
+}
+
+interface CustomerRun extends RunOptions {
+  readonly gateway: Scenario
+  readonly browser: BrowserContext
+  readonly mailServer: MailServer
+  readonly sdk: SdkFolder
+}
+
+/** Starts a gateway with all that a customer meets: real mail, a stand-in for Stripe, a browser and SDKs. */
+export function startCustomer(options: Pick<ScenarioOptions, 'clock'> = {}): Promise<Customer> {
+  return openAll(async (opened) => {
+    const port = await findFreePort()
+    const mailServer = await startMailServer(port)
+    opened.defer(() => mailServer.close())
+    const stripe = await startStripeStandIn()
+    opened.defer(() => stripe.close())
+    const sdk = await makeSdkFolder()
+    opened.defer(() => sdk.close())
+    const settings = {
+      ...(await memberSettings(port)),
+      operator_name: 'Acme AI',
+      operator_address: '1 Main Street, Springfield',
+      tax_percent: '19',
+      stripe_secret_key: 'sk_test_of_this_test',
+      stripe_webhook_secret: webhookSecret,
+      stripe_url: stripe.url,
+    }
+    const gateway = await scenario({ ...failoverDefaults, ...options, settings })
+    opened.defer(() => gateway.close())
+    const chromium = await startBrowser()
+    opened.defer(() => chromium.close())
+    const allowed = [new RegExp(stripe.url)]
+    return {
+      run: (run) =>
+        chromium.withContext({ origin: gateway.url, language: run.language, allowed }, (browser) =>
+          runAsCustomer({ ...run, gateway, browser, mailServer, sdk }),
+        ),
+      close: () => opened.disposeAsync(),
+    }
+  })
 }
 
 const button = (place: Page | Locator, name: string): Locator =>
@@ -50,7 +101,9 @@ async function balanceIs(page: Page, usd: string): Promise<void> {
 }
 
 /** Tops up by a code and at the page of Stripe; returns when both are on the balance. */
-async function topUp(page: Page, { words, code, onView }: CustomerRun): Promise<void> {
+async function topUp(page: Page, { words, gateway, onView }: CustomerRun): Promise<void> {
+  const made = await createCodes(gateway.context, { amount_usd: '5', count: 1 })
+  const [code = ''] = valueOf(made).codes
   await openView(page, words.account.tabs.topup)
   await onView?.('account-top-up', page)
   await send(page, words.members.code, code, words.members.redeem)
@@ -99,8 +152,7 @@ async function printReceipt(page: Page, { words, onView }: CustomerRun): Promise
   return printed
 }
 
-/** Returns the receipt, as it is printed. */
-export async function runAsCustomer(run: CustomerRun): Promise<string> {
+async function runAsCustomer(run: CustomerRun): Promise<string> {
   const page = await signUp(run)
   await topUp(page, run)
   const variables = await makeKey(page, run)
@@ -112,7 +164,10 @@ export async function runAsCustomer(run: CustomerRun): Promise<string> {
 
 /** Returns the page of the account that was made. */
 async function signUp(run: CustomerRun): Promise<Page> {
-  const { browser, url, words, email, mailServer } = run
+  const { browser, gateway, words, name, email, mailServer } = run
+  const { url } = gateway
+  await createAccount(gateway.context, { name })
+  await inviteMember(gateway.context, { account: name, email })
   const asked = await browser.newPage()
   await asked.goto(`${url}/account/`)
   await send(asked, words.members.email, email, words.members.sendLink)
