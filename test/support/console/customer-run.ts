@@ -105,9 +105,9 @@ async function topUp(page: Page, { words, gateway, onView }: CustomerRun): Promi
   const made = await createCodes(gateway.context, { amount_usd: '5', count: 1 })
   const [code = ''] = valueOf(made).codes
   await openView(page, words.account.tabs.topup)
-  await onView?.('account-top-up', page)
   await send(page, words.members.code, code, words.members.redeem)
   await page.getByText('$5.00').first().waitFor()
+  await onView?.('account-top-up', page)
   await send(page, words.figures.amount, '20', words.members.goToPay)
   await button(page, 'Pay').click()
   await balanceIs(page, '25')
