@@ -107,6 +107,7 @@ function commandContext(config: Config, database: Database, runCheck: RunCheck):
     runCheck,
     settings: listSettings(config),
     mailing: mailingOf(config, openMailer(config)),
+    ...(config.taxPercent !== undefined && { taxThousandths: config.taxPercent }),
   })
 }
 

@@ -21,7 +21,7 @@ import { readPicos } from './usage.ts'
 
 type EntryKind = 'credit' | 'charge' | 'adjustment' | 'refund'
 
-const entryForm = rowForm({
+const entryColumns = {
   /** Grows with each entry of the store. */
   sequence: column.number,
   accountId: column.text,
@@ -32,10 +32,19 @@ const entryForm = rowForm({
   amountPicos: column.amount,
   note: column.optional(column.text),
   createdAtMs: column.number,
-})
+}
+const entryForm = rowForm(entryColumns)
 export type Entry = Read<typeof entryForm>
 /** Reads an entry from a row that has its columns. */
 export const readEntry = entryForm.read
+
+const paidInForm = rowForm({
+  ...entryColumns,
+  /** What the receipt of a credit keeps; undefined where it was not known. */
+  billTo: column.optional(column.text),
+  taxThousandths: column.optional(column.number),
+})
+export type PaidIn = Read<typeof paidInForm>
 
 export interface CreditRequest {
   readonly accountId: string
@@ -46,6 +55,8 @@ export interface CreditRequest {
   readonly reference: string
   readonly note?: string
   readonly atMs: number
+  /** The tax that a credit includes, in thousandths of a percent. */
+  readonly taxThousandths?: number | undefined
 }
 
 export type CreditResult =
@@ -75,9 +86,8 @@ export async function credit(
   const invalid = findInvalid(request)
   if (invalid !== undefined) return { kind: 'invalid', reason: invalid }
   const { accountId, amountPicos } = request
-  const [account] = await transaction.query('SELECT balance_picos FROM account WHERE id = $1', [
-    accountId,
-  ])
+  const sql = 'SELECT balance_picos, bill_to FROM account WHERE id = $1'
+  const [account] = await transaction.query(sql, [accountId])
   if (account === undefined) return { kind: 'unknown_account' }
   const before = readPicos(account, 'balance_picos')
   const repetition = await findRepetition(transaction, request, before)
@@ -85,7 +95,7 @@ export async function credit(
   const balancePicos = addPicos(before, amountPicos)
   if (balancePicos > balanceMax || balancePicos < balanceMin)
     return { kind: 'invalid', reason: 'balance_out_of_range' }
-  const entry = await insertEntry(transaction, request)
+  const entry = await insertEntry(transaction, request, String(account['bill_to']))
   await transaction.query(
     `UPDATE account SET balance_picos = balance_picos + $2,
        has_paid = CASE WHEN $3 = 1 THEN 1 ELSE has_paid END WHERE id = $1`,
@@ -122,22 +132,32 @@ export async function listPaymentEntries(
   }))
 }
 
-/** Lists the credits of an account, newest first. */
-export async function listCredits(
+/** Lists the credits of an account, and what payment services took back of them, newest first. */
+export async function listPaidIn(
   database: Queryable,
   page: {
     readonly accountId: string
     readonly beforeSequence: number
     readonly countMax: number
   },
-): Promise<readonly Entry[]> {
+): Promise<readonly PaidIn[]> {
   const rows = await database.query(
-    `SELECT ${entryForm.columns} FROM entry
-      WHERE account_id = $1 AND sequence < $2 AND kind = 'credit' AND kind <> 'charge'
+    `SELECT ${paidInForm.columns} FROM entry
+      WHERE account_id = $1 AND sequence < $2 AND kind <> 'charge'
+        AND (kind = 'credit' OR (reference >= 'stripe-' AND reference < 'stripe.'))
       ORDER BY sequence DESC LIMIT $3`,
     [page.accountId, page.beforeSequence, page.countMax],
   )
-  return rows.map(readEntry)
+  return rows.map(paidInForm.read)
+}
+
+export async function findPaidIn(
+  database: Queryable,
+  { accountId, reference }: Pick<Entry, 'accountId' | 'reference'>,
+): Promise<PaidIn | undefined> {
+  const sql = `SELECT ${paidInForm.columns} FROM entry WHERE account_id = $1 AND reference = $2`
+  const [row] = await database.query(sql, [accountId, reference])
+  return row === undefined ? undefined : paidInForm.read(row)
 }
 
 /** Finds the newest entry of the whole store. */
@@ -195,10 +215,15 @@ async function findRepetition(
   return { kind, entry: readEntry(row), balancePicos }
 }
 
-async function insertEntry(transaction: Transaction, request: CreditRequest): Promise<Entry> {
-  const { accountId, kind, reference, amountPicos, note, atMs } = request
+async function insertEntry(
+  transaction: Transaction,
+  request: CreditRequest,
+  payer: string,
+): Promise<Entry> {
+  const { accountId, kind, reference, amountPicos, note, atMs, taxThousandths } = request
   const entry = { accountId, kind, reference, amountPicos, note, createdAtMs: atMs }
-  const row = { ...entryForm.write(entry), input_hash: hashBooking(request) }
+  const kept = kind === 'credit' ? { billTo: payer || undefined, taxThousandths } : {}
+  const row = { ...paidInForm.write({ ...entry, ...kept }), input_hash: hashBooking(request) }
   const [inserted] = await insertRow(transaction, 'entry', row, `RETURNING ${entryForm.columns}`)
   invariant(inserted !== undefined, 'an inserted entry is returned')
   return readEntry(inserted)

@@ -63,7 +63,7 @@ export interface OperationContext {
   readonly openCopy?: () => Promise<OpenCopy>
   /** Reads what open holds reserve, by account. Absent = only a running gateway knows. */
   readonly readHeld?: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, Picos>>
-  /** The tax that credits include, in thousandths of a percent; 0 without this. */
+  /** The tax that credits include, in thousandths of a percent. Absent where it is not known. */
   readonly taxThousandths?: number
   /** The settings of the process, without secrets. Absent where it has none. */
   readonly settings?: readonly SettingInForce[]

@@ -18,7 +18,13 @@ import { post, type WireAnswer } from '../support/http-client.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { codeIn } from '../support/member-browser.ts'
 import { inviteMember } from '../support/members.ts'
-import { createAccount, createClientKey, listAccountKeys } from '../support/operations.ts'
+import {
+  createAccount,
+  createClientKey,
+  changeAccount,
+  creditAccount,
+  listAccountKeys,
+} from '../support/operations.ts'
 import { findFreePort } from '../support/postgres.ts'
 import { messagesPath, messagesRequest } from '../support/requests.ts'
 import { failoverDefaults, scenario, type Scenario } from '../support/scenario.ts'
@@ -212,6 +218,31 @@ for (const [language, words] of languages)
         await page.emulateMedia({ media: 'print' })
         await page.locator('nav.tabs').waitFor({ state: 'hidden' })
         await page.emulateMedia({ media: null })
+        // What is refunded has a credit note, with the lines that the payer had then.
+        const refunded = { account: account.id, confirm: true }
+        const payment = `pi_back_${language}`
+        await changeAccount(operator, { account: account.id, bill_to: 'Ann Ltd\nVAT 17' })
+        await creditAccount(operator, {
+          ...refunded,
+          amount_usd: '9',
+          reference: `stripe:${payment}`,
+        })
+        const [receipt] = await operator.database.query('SELECT MAX(sequence) AS n FROM entry')
+        await changeAccount(operator, { account: account.id, bill_to: 'Ben Ltd' })
+        const taken = { amount_usd: '-7', reference: `stripe-refund:${payment}:700` }
+        await creditAccount(operator, { ...refunded, ...taken })
+        await page.goto(`${gateway.url}/account/?view=receipts`)
+        await page.locator('td[data-place=name] a').first().click()
+        const title = { name: new RegExp(words.account.creditNote) }
+        await page.getByRole('heading', title).waitFor()
+        await paper.getByText('-$5.88').or(paper.getByText('−$5.88')).waitFor()
+        const note = await paper.innerText()
+        const number = `R${String(receipt?.['n'])}`
+        for (const text of [number, address, 'Ann Ltd', 'VAT 17', '19', '1.12', '7.00'])
+          assert.ok(note.includes(text), note)
+        await openView(page, words.account.tabs.statement)
+        await paper.getByText('Ben Ltd').waitFor()
+        await paper.getByText(address).waitFor()
         await openView(page, words.account.tabs.topup)
         const amount = field(page, words.figures.amount)
         await amount.fill('1.005')

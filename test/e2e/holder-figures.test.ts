@@ -10,6 +10,7 @@ import type { TestAccount } from '../support/accounts.ts'
 import { send, usage, type WireAnswer } from '../support/http-client.ts'
 import { chargesOf } from '../support/money.ts'
 import {
+  changeAccount,
   creditAccount,
   limitAccount,
   refundRequest,
@@ -168,6 +169,46 @@ describe('figures of account holders', () => {
     assert.ok(rest.items.every(({ reference }) => !/^paid|correction/.test(reference)))
     const operator = await send(`${gateway.url}/account/operator.json`)
     assert.deepEqual((JSON.parse(operator.text) as Fields)['tax'], { percent: 19, note: null })
+  })
+
+  test('a receipt keeps the tax and the lines of its payment, and a credit note takes both back', async () => {
+    const paying = await gateway.createAccount({ balance_usd: '0' })
+    const account = paying.name
+    const book = (taxThousandths: number, entry: { amount_usd: string; reference: string }) =>
+      creditAccount({ ...context, taxThousandths }, { account, confirm: true, ...entry })
+    const papers = async (): Promise<readonly unknown[][]> => {
+      const { items } = await read<{ items: readonly Fields[] }>('/receipts', paying.token)
+      return items.map((paper) => [
+        String(paper['number'])[0],
+        ...['amount', 'net', 'tax', 'tax_percent'].map((field) => paper[field]),
+        (paper['account'] as Fields)['bill_to'],
+        items.find(({ number }) => number === paper['reverses'])?.['reference'] ?? null,
+      ])
+    }
+    await book(10_000, { amount_usd: '11', reference: 'stripe:pi_1' })
+    await changeAccount(context, { account, bill_to: 'Ann Ltd' })
+    const first = ['R', '11', '10', '1', 10, 'Ann Ltd', null]
+    assert.deepEqual(await papers(), [first], 'where the payment had no lines, those of now')
+    await book(19_000, { amount_usd: '25', reference: 'stripe:pi_2' })
+    await changeAccount(context, { account, bill_to: 'Ben Ltd' })
+    for (const [reference, amount_usd] of [
+      ['stripe-refund:pi_2:700', '-7'],
+      ['stripe-dispute:pi_2:dp_1', '-18'],
+      ['stripe-dispute-won:pi_2:dp_1', '18'],
+      ['stripe-refund:pi_unknown:700', '-1'],
+    ] as const)
+      await book(50_000, { amount_usd, reference })
+    const second = ['25', '21.01', '3.99', 19, 'Ann Ltd']
+    assert.deepEqual(await papers(), [
+      ['C', '-1', '-0.84', '-0.16', 19, 'Ben Ltd', null],
+      ['R', '18', '15.13', '2.87', 19, 'Ann Ltd', null],
+      ['C', '-18', '-15.13', '-2.87', 19, 'Ann Ltd', 'stripe:pi_2'],
+      ['C', '-7', '-5.88', '-1.12', 19, 'Ann Ltd', 'stripe:pi_2'],
+      ['R', ...second, null],
+      ['R', '11', '10', '1', 10, 'Ben Ltd', null],
+    ])
+    const { bill_to: lines } = await read('/account', paying.token)
+    assert.equal(lines, 'Ben Ltd')
   })
 
   test('prices come with the factor of the account', async () => {

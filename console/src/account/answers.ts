@@ -79,6 +79,7 @@ export const accountForm = record({
   rpm: number,
   window_minutes: number,
   tpm: number,
+  bill_to: text,
 })
 export type Account = ValueOf<typeof accountForm>
 
@@ -210,10 +211,12 @@ export const statementFiguresForm = record({
 
 const receiptForm = record({
   number: text,
+  reverses: nullable(text),
   at: text,
   amount: text,
   net: text,
   tax: text,
+  tax_percent: number,
   reference: text,
   account: record({ name: text, bill_to: text }),
 })

@@ -135,15 +135,15 @@ export function useReceipts() {
   return useList(['account', 'receipts'], (cursor) => read('/receipts', receiptsForm, cursor))
 }
 
-/** The newest receipt, or the one with this number; null = there is none. */
-export function receiptQuery(number?: string) {
+/** The receipt or credit note with this number; null = there is none. */
+export function receiptQuery(number = '') {
   return queryOptions({
     queryKey: ['account', 'receipts', 'one', number],
     async queryFn() {
       // The page after the next number begins with this one.
-      const cursor = number && btoa(String(Number(number.slice(1)) + 1)).replaceAll('=', '')
+      const cursor = btoa(String(Number(number.slice(1)) + 1)).replaceAll('=', '')
       const [found = null] = (await read('/receipts', receiptsForm, { cursor, limit: 1 })).items
-      return number === undefined || found?.number === number ? found : null
+      return found?.number === number ? found : null
     },
   })
 }

@@ -1,4 +1,4 @@
-/** Receipts of what was paid in: the list, one of them to print, and what prints say of both sides. */
+/** Receipts and credit notes: the list, one of them to print, and what prints say of both sides. */
 import { useQuery } from '@tanstack/react-query'
 import { Printer } from 'lucide-react'
 import { t } from '../messages/t.ts'
@@ -49,12 +49,13 @@ export function Receipts() {
   return <List of={receiptList} title={t('account.tabs.receipts')} hint={hint} list={list} />
 }
 
-function Paper({ of: { number, at, amount, net, tax, reference, account } }: { of: Receipt }) {
-  const taxLine = useTaxLine()
+function Paper({ of: { number, reverses, at, tax_percent, account, ...paper } }: { of: Receipt }) {
+  const taxLine = useTaxLine(tax_percent)
+  const isNote = paper.amount.startsWith('-')
   const usd = (value: string) => <Usd key={value} value={value} places={2} />
   return (
     <Card
-      title={`${t('account.receipt')} ${number}`}
+      title={`${t(isNote ? 'account.creditNote' : 'account.receipt')} ${number}`}
       hint={t('account.receiptOf', { day: at.slice(0, 10) })}
       actions={<PrintButton />}
     >
@@ -62,10 +63,11 @@ function Paper({ of: { number, at, amount, net, tax, reference, account } }: { o
         <Parties account={account} />
         <Facts
           items={[
-            [t('account.reference'), reference],
-            ...(taxLine === undefined ? [] : [[t('account.net'), usd(net)] as const]),
-            ...(taxLine === undefined ? [] : [[taxLine, usd(tax)] as const]),
-            [t('account.paidInAll'), usd(amount)],
+            ...(reverses === null ? [] : [[t('account.takesBack'), reverses] as const]),
+            [t('account.reference'), paper.reference],
+            ...(taxLine === undefined ? [] : [[t('account.net'), usd(paper.net)] as const]),
+            ...(taxLine === undefined ? [] : [[taxLine, usd(paper.tax)] as const]),
+            [t(isNote ? 'figures.amount' : 'account.paidInAll'), usd(paper.amount)],
           ]}
         />
       </Stack>
@@ -74,11 +76,11 @@ function Paper({ of: { number, at, amount, net, tax, reference, account } }: { o
 }
 
 /** The operator, and whose account it is. */
-export function Parties({ account }: { account: Receipt['account'] }) {
+export function Parties({ account }: { account: Receipt['account'] | undefined }) {
   const { data: operator } = useQuery(operatorQuery)
   const parties = [
     [t('account.by'), [operator?.name ?? location.host, operator?.address]],
-    [t('account.for'), [account.name, account.bill_to]],
+    [t('account.for'), [account?.name, account?.bill_to]],
   ] as const
   return (
     <Columns>
@@ -92,12 +94,12 @@ export function Parties({ account }: { account: Receipt['account'] }) {
   )
 }
 
-/** Names the tax that credits include; undefined where the operator has set none. */
-export function useTaxLine(): string | undefined {
-  const { data: operator } = useQuery(operatorQuery)
-  const tax = operator?.tax ?? null
-  if (tax === null) return undefined
-  return [t('account.taxLine', { percent: String(tax.percent) }), tax.note ?? []].flat().join(', ')
+/** Names the tax that credits include, by default that of now; undefined where there is none. */
+export function useTaxLine(percent?: number): string | undefined {
+  const tax = useQuery(operatorQuery).data?.tax
+  const rate = percent ?? tax?.percent ?? 0
+  if (rate === 0) return undefined
+  return [t('account.taxLine', { percent: String(rate) }), tax?.note ?? []].flat().join(', ')
 }
 
 export function PrintButton() {

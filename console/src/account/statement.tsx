@@ -13,7 +13,7 @@ import { useDays } from '../ui/range.tsx'
 import { describeFailure, Shown } from '../ui/states.tsx'
 import { goTo, useAddress, ViewLink } from './address.tsx'
 import { Parties, PrintButton, useTaxLine } from './receipts.tsx'
-import { ask, receiptQuery, statementQuery, useAccount } from './read.ts'
+import { ask, statementQuery, useAccount } from './read.ts'
 
 const entryList = statementList({
   name: 'account-page-statement',
@@ -33,13 +33,12 @@ export function Statement() {
   })
   const query = useQuery({ ...statementQuery(period), placeholderData: keepPreviousData })
   const { data: account } = useAccount()
-  const { data: receipt } = useQuery(receiptQuery())
   const taxLine = useTaxLine()
   return (
     <>
       {picker}
       <Card title={t('account.statementOf', period)} actions={<PrintButton />}>
-        <Parties account={receipt?.account ?? { name: account?.name ?? '', bill_to: '' }} />
+        <Parties account={account} />
         {taxLine !== undefined && <p>{t('account.creditsInclude', { tax: taxLine })}</p>}
       </Card>
       <Shown query={query}>

@@ -52,10 +52,11 @@ export function openOperators(
   const { operatorStore, store } = money
   const { upstream } = relaying
   const readHeld: HolderReaderParts['readHeld'] = (accountIds) => store.ledger.readHeld(accountIds)
+  const { taxPercent: taxThousandths = 0 } = config
   const holderReader = createHolderReader({
     clock,
     store: config.store,
-    taxThousandths: config.taxPercent ?? 0,
+    taxThousandths,
     readHeld,
     onThreadLost: onError,
   })
@@ -70,6 +71,7 @@ export function openOperators(
     codeTries: new CodeTries(),
     ...(stripe !== undefined && { checkout: checkoutOf(opening, stripe) }),
     readHeld,
+    taxThousandths,
     auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) => checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock }),
   }

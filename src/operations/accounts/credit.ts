@@ -32,11 +32,12 @@ type Booked = Extract<CreditResult, { kind: 'booked' | 'repeated' }>
 export async function book(
   context: OperationContext,
   transaction: Transaction,
-  entry: Omit<CreditRequest, 'kind' | 'atMs'>,
+  entry: Omit<CreditRequest, 'kind' | 'atMs' | 'taxThousandths'>,
   { isConfirmed }: { readonly isConfirmed: boolean },
 ): Promise<Booked> {
   const kind = entry.amountPicos > 0n ? 'credit' : 'adjustment'
-  const request: CreditRequest = { ...entry, kind, atMs: context.clock.now() }
+  const { clock, taxThousandths } = context
+  const request: CreditRequest = { ...entry, kind, atMs: clock.now(), taxThousandths }
   const result = await credit(transaction, request)
   switch (result.kind) {
     case 'repeated':

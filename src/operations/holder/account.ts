@@ -28,6 +28,8 @@ const accountForm = z.strictObject({
   rpm: z.int(),
   window_minutes: z.int(),
   tpm: z.int(),
+  /** Lines for receipts and statements. */
+  bill_to: z.string(),
 })
 
 export const holderAccount = operation(
@@ -56,6 +58,7 @@ export const holderAccount = operation(
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
       tpm: account.tpm,
+      bill_to: account.billTo,
     }
   },
 )

@@ -54,8 +54,9 @@ async function bookEntry(
   transaction: Transaction,
   { account, entry }: { readonly account: Account; readonly entry: DueEntry },
 ): Promise<boolean> {
-  const atMs = context.clock.now()
-  const result = await credit(transaction, { ...entry, accountId: account.id, atMs })
+  const { clock, taxThousandths } = context
+  const request = { ...entry, accountId: account.id, atMs: clock.now(), taxThousandths }
+  const result = await credit(transaction, request)
   if (result.kind === 'booked')
     await recordAction(transaction, context, {
       action: 'account.credit',

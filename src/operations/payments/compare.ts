@@ -63,7 +63,7 @@ export const comparePayments = operation(
     const moved = readMoved(text)
     return database.snapshot(async (snapshot) => {
       const known = await findPayments(snapshot, [...moved.keys()])
-      const booked = await sumBooked(snapshot, known)
+      const booked = await sumBooked(snapshot)
       const lines = [...moved].map(([payment, atStripe]) => ({
         payment,
         account: known.get(payment)?.account ?? null,
@@ -87,17 +87,11 @@ async function findPayments(snapshot: Queryable, ids: readonly string[]): Promis
 }
 
 /** Sums the entries of each payment, those that an operator has booked under its reference too. */
-async function sumBooked(snapshot: Queryable, known: Known): Promise<ReadonlyMap<string, Picos>> {
-  const disputed = [...known.values()].flatMap(({ id, disputes }) =>
-    Object.keys(disputes).map((dispute) => [dispute, id] as const),
-  )
-  const paymentOf = new Map(disputed)
+async function sumBooked(snapshot: Queryable): Promise<ReadonlyMap<string, Picos>> {
   const sums = new Map<string, Picos>()
   for (const { reference, amountPicos } of await listPaymentEntries(snapshot)) {
-    const [kind = '', id = ''] = reference.split(':')
-    const payment = kind.startsWith('stripe-dispute') ? paymentOf.get(id) : id
-    if (payment !== undefined)
-      sums.set(payment, addPicos(sums.get(payment) ?? zeroPicos, amountPicos))
+    const [, payment = ''] = reference.split(':')
+    sums.set(payment, addPicos(sums.get(payment) ?? zeroPicos, amountPicos))
   }
   return sums
 }

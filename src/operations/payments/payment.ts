@@ -3,10 +3,10 @@
  * tells facts late, again and in any order; each only adds to what is known, and the entries follow from all
  * that is known. So the order does not matter, and each entry has a reference that makes it once.
  *
- *     paid        stripe:<payment>                     + what was paid
- *     refunded    stripe-refund:<payment>:<in all>     − what is refunded in all, less what was taken back
- *     disputed    stripe-dispute:<dispute>             − what is disputed
- *     won         stripe-dispute-won:<dispute>         + the same
+ *     paid       stripe:<payment>                         + what was paid
+ *     refunded   stripe-refund:<payment>:<in all>         − what is refunded in all, less what was taken back
+ *     disputed   stripe-dispute:<payment>:<dispute>       − what is disputed
+ *     won        stripe-dispute-won:<payment>:<dispute>   + the same
  */
 import { picos, picosPerUsd, type Picos } from '../../base/money.ts'
 
@@ -65,6 +65,12 @@ export function learn(payment: Payment, fact: PaymentFact): Payment {
   }
 }
 
+/** Returns the reference of the entry of a payment that an entry with this reference moves again. */
+export function paymentReference(reference: string): string | undefined {
+  const payment = /^stripe-[a-z-]+:([^:]+)/.exec(reference)?.[1]
+  return payment && `stripe:${payment}`
+}
+
 export interface DueEntry {
   readonly reference: string
   readonly amountPicos: Picos
@@ -86,8 +92,8 @@ export function entriesOf(payment: Payment): readonly DueEntry[] {
       ? [entry(`stripe-refund:${id}:${refundedCents}`, takenBackCents - refundedCents)]
       : []),
     ...Object.entries(disputes).flatMap(([dispute, { cents, isWon }]) => [
-      entry(`stripe-dispute:${dispute}`, -cents),
-      ...(isWon ? [entry(`stripe-dispute-won:${dispute}`, cents)] : []),
+      entry(`stripe-dispute:${id}:${dispute}`, -cents),
+      ...(isWon ? [entry(`stripe-dispute-won:${id}:${dispute}`, cents)] : []),
     ]),
   ]
 }

@@ -148,6 +148,9 @@ CREATE TABLE entry (
   input_hash TEXT COLLATE "C", -- of the input under this reference; a repeat with other input is a conflict
   note TEXT COLLATE "C",
   created_at_ms BIGINT NOT NULL,
+  -- What the receipt of a credit keeps; NULL = not known when it was booked.
+  bill_to TEXT,
+  tax_thousandths INTEGER, -- of a percent
   UNIQUE (account_id, reference)
 ) STRICT;
 
