@@ -7,8 +7,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { adminRoles } from '../../src/access/key.ts'
 import { memberRoles, type Member } from '../../src/access/member-store.ts'
-import { memberSessions } from '../../src/access/session-store.ts'
-import { addSession } from '../../src/access/session.ts'
 import { allRows } from '../../src/operations/all-endpoints.ts'
 import { exampleNames } from '../../src/operations/endpoint.ts'
 import { holderEndpoints } from '../../src/operations/holder/endpoints.ts'
@@ -21,7 +19,7 @@ import {
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemberBrowser, publicUrl, valueOf } from '../support/member-browser.ts'
-import { inviteMember } from '../support/members.ts'
+import { inviteMember, openMemberSession } from '../support/members.ts'
 import {
   createAccount,
   createAdminToken,
@@ -67,13 +65,8 @@ async function addPerson(account: string, role: Member['role']): Promise<Person>
   return { id, browser: await openSession(id) }
 }
 
-async function openSession(id: string): Promise<MemberBrowser> {
-  const { secret } = await gateway.context.database.transact((transaction) =>
-    addSession(transaction, memberSessions, { ownerId: id, nowMs: clock.now() }),
-  )
-  const browser = new MemberBrowser(gateway.url)
-  browser.cookies.set(cookieName, secret)
-  return browser
+function openSession(id: string): Promise<MemberBrowser> {
+  return openMemberSession(gateway.context, gateway.url, id)
 }
 
 function asMember(id: string, role: Member['role']) {

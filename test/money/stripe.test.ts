@@ -8,7 +8,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { Stripe } from 'stripe'
 import { Secret } from '../../src/base/secret.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import { beginCheckout } from '../../src/operations/payments/checkout.ts'
@@ -17,14 +16,15 @@ import { send, type WireAnswer } from '../support/http-client.ts'
 import { assertClean } from '../support/money.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
-
-const secret = 'whsec_of_this_test'
-const settings = {
-  public_url: 'https://gateway.example',
-  stripe_secret_key: 'sk_test_of_this_test',
-  stripe_webhook_secret: secret,
-}
-const { webhooks } = new Stripe('sk_test_of_this_test')
+import {
+  disputedEvent,
+  paidEvent as paid,
+  postEvent,
+  refundedEvent,
+  signEvent,
+  stripeEvent,
+  stripeSettings as settings,
+} from '../support/stripe-events.ts'
 
 let server: PostgresServer
 let gateways: readonly [Scenario, Scenario]
@@ -42,37 +42,9 @@ after(async () => {
   await server.close()
 })
 
-function post(
-  payload: string,
-  signature: string,
-  { url }: Pick<Scenario, 'url'> = gateways[0],
-): Promise<WireAnswer> {
-  return send(`${url}/account/v1/stripe/webhook`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
-    body: payload,
-  })
+function post(payload: string, signature?: string, at = gateways[0]): Promise<WireAnswer> {
+  return postEvent(at.url, payload, signature)
 }
-
-function sign(payload: string, ageSeconds = 0): string {
-  const timestamp = Math.floor(Date.now() / 1_000) - ageSeconds
-  return webhooks.generateTestHeaderString({ payload, secret, timestamp })
-}
-
-function event(type: string, object: object): string {
-  return JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object } })
-}
-
-const paid = (payment: string, account: string, more: object = {}): string =>
-  event('checkout.session.completed', {
-    id: 'cs_1',
-    payment_intent: payment,
-    payment_status: 'paid',
-    amount_total: 2_500,
-    currency: 'usd',
-    metadata: { account },
-    ...more,
-  })
 
 async function balance(): Promise<number> {
   const { account, context } = gateways[0]
@@ -86,18 +58,13 @@ test('an event is booked once, however often two gateways get it', async () => {
   const payload = paid('pi_1', gateways[0].account.id)
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
-      post(payload, sign(payload), gateways[index % 2 === 0 ? 0 : 1]),
+      post(payload, undefined, gateways[index % 2 === 0 ? 0 : 1]),
     ),
   )
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
   assert.equal(await balance(), before + 2_500)
-  const refund = event('charge.refunded', {
-    payment_intent: 'pi_1',
-    amount_refunded: 700,
-    currency: 'usd',
-  })
-  for (const gateway of gateways)
-    assert.equal((await post(refund, sign(refund), gateway)).status, 200)
+  const refund = refundedEvent('pi_1', 700)
+  for (const gateway of gateways) assert.equal((await post(refund, undefined, gateway)).status, 200)
   assert.equal(await balance(), before + 1_800)
   await assertClean(gateways[0])
 })
@@ -105,20 +72,20 @@ test('an event is booked once, however often two gateways get it', async () => {
 test('only a fresh signature over these bytes counts, and only by POST', async () => {
   const before = await balance()
   const payload = paid('pi_2', gateways[0].account.id)
-  const forged = webhooks.generateTestHeaderString({ payload, secret: 'whsec_of_another' })
+  const forged = signEvent(payload, { secret: 'whsec_of_another' })
   for (const [text, signature] of [
     [payload, ''],
     [payload, 'v1=nonsense'],
     [payload, forged],
-    [payload, sign(payload, 301)],
-    [payload.replace('2500', '9500'), sign(payload)],
+    [payload, signEvent(payload, { ageSeconds: 301 })],
+    [payload.replace('2500', '9500'), signEvent(payload)],
   ] as const) {
     const answer = await post(text, signature)
     assert.equal(answer.status, 400)
     assert.match(answer.body.toString(), /payments\.signature_invalid/)
   }
   const large = ' '.repeat(300_000)
-  assert.equal((await post(large, sign(large))).status, 413)
+  assert.equal((await post(large)).status, 413)
   const url = `${gateways[0].url}/account/v1/stripe/webhook`
   assert.equal((await send(url, { method: 'GET' })).status, 405)
   assert.equal(await balance(), before)
@@ -128,21 +95,15 @@ test('events that move no money are accepted, and book nothing', async () => {
   const before = await balance()
   const { id } = gateways[0].account
   for (const payload of [
-    event('customer.created', {}),
+    stripeEvent('customer.created', {}),
     paid('pi_3', id, { payment_status: 'unpaid' }),
     paid('pi_3', id, { payment_intent: null }),
-    event('charge.dispute.created', {
-      id: 'dp_1',
-      payment_intent: 'pi_1',
-      amount: 2_500,
-      currency: 'usd',
-      status: 'warning_needs_response',
-    }),
+    disputedEvent('pi_1', 'dp_1', 'warning_needs_response'),
   ])
-    assert.equal((await post(payload, sign(payload))).status, 200)
+    assert.equal((await post(payload)).status, 200)
   assert.equal(await balance(), before)
   const later = paid('pi_3', id).replace('completed', 'async_payment_succeeded')
-  assert.equal((await post(later, sign(later))).status, 200)
+  assert.equal((await post(later)).status, 200)
   assert.equal(await balance(), before + 2_500)
 })
 
@@ -150,11 +111,11 @@ test('while the store is away Stripe gets an error, and its next try is booked',
   const before = await balance()
   const payload = paid('pi_4', gateways[0].account.id)
   await server.stop('immediate')
-  const during = await post(payload, sign(payload))
+  const during = await post(payload)
   assert.ok(during.status >= 500, String(during.status))
   await server.start()
-  let answer = await post(payload, sign(payload))
-  while (answer.status >= 500) answer = await post(payload, sign(payload))
+  let answer = await post(payload)
+  while (answer.status >= 500) answer = await post(payload)
   assert.equal(answer.status, 200)
   assert.equal(await balance(), before + 2_500)
 })
@@ -176,8 +137,8 @@ test('a payment begins at a page of Stripe, within bounds, and books nothing', a
   await once(standIn, 'listening')
   const { port } = standIn.address() as AddressInfo
   const { createCheckout } = openStripe({
-    secretKey: new Secret('sk_test_of_this_test'),
-    webhookSecret: new Secret(secret),
+    secretKey: new Secret(settings.stripe_secret_key),
+    webhookSecret: new Secret(settings.stripe_webhook_secret),
     url: `http://127.0.0.1:${port}`,
   })
   const errors: unknown[] = []

@@ -15,6 +15,13 @@ export class MemberBrowser {
     this.#url = url
   }
 
+  /** The same browser at another gateway, with the cookies that it has now. */
+  at(url: string): MemberBrowser {
+    const browser = new MemberBrowser(url)
+    for (const [name, value] of this.cookies) browser.cookies.set(name, value)
+    return browser
+  }
+
   /** Sends a call below `/account/v1`; `undefined` takes a header out. */
   async call(
     method: string,

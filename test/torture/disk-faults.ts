@@ -13,6 +13,15 @@ export async function failSync(victim: GatewayProcess): Promise<void> {
   await victim.ended
 }
 
+/** The process is killed as one of its threads makes this system call for the n-th time from now on. */
+export async function killAtCall(
+  victim: GatewayProcess,
+  call: string,
+  count: number,
+): Promise<void> {
+  await inject(victim.pid, `inject=${call}:signal=KILL:when=${count}`)
+}
+
 /** Nothing more can be written, until the gateway has noticed; then there is room again. */
 export async function fillDisk(victim: GatewayProcess): Promise<void> {
   const tracer = await inject(victim.pid, 'inject=pwrite64:error=ENOSPC')
