@@ -252,7 +252,7 @@ for (const [language, words] of languages)
         await button(page, words.members.goToPay).click()
         await button(page, 'Pay').click()
         await page.waitForURL(`${gateway.url}/account/?paid=1`)
-        await page.locator('[role=status] data[value="42"]').waitFor()
+        await page.locator('[role=status] data[value="44"]').waitFor()
       })
     })
 
