@@ -37,7 +37,7 @@ const wordsOf = (page: string): readonly string[] =>
 const starts = {
   first: [source('main.tsx'), source('console-app.tsx'), ...wordsOf('console')],
   account: [source('account/main.tsx'), source('account/account-app.tsx'), ...wordsOf('account')],
-  pages: [source('pages/later.ts')],
+  pages: [source('pages/later.ts'), ...wordsOf('page')],
   views: [source('account/views.ts')],
   said: [source('messages/zh-cn/said/said.ts')],
 }

@@ -3,6 +3,8 @@
  * stays open works after the gateway behind it was replaced. One that is missing then belongs to another
  * release: the page loads again, once a minute at most.
  */
+import { loadPages } from './later-pages.ts'
+
 const storageKey = 'turnpike-loaded-again'
 const restMs = 60_000
 const startMs = 1_000
@@ -21,9 +23,8 @@ export function watchMissingScripts(): void {
 export function loadLater(): void {
   const load = async (): Promise<void> => {
     isEarly = true
+    await Promise.allSettled([import('./ui/plot.tsx'), loadPages()])
     await Promise.allSettled([
-      import('./pages/later.ts'),
-      import('./ui/plot.tsx'),
       import('./pages/entries/forms.tsx'),
       import('./pages/models/code-editor.tsx'),
     ])

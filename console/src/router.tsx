@@ -14,6 +14,7 @@ import {
   type RouteComponent,
 } from '@tanstack/react-router'
 import { sessionQuery } from './api/session.ts'
+import { loadPages } from './later-pages.ts'
 import * as accounts from './pages/accounts/address.ts'
 import * as alerts from './pages/alerts/address.ts'
 import * as audit from './pages/audit/address.ts'
@@ -89,7 +90,7 @@ function pageAt<const Path extends string, Search extends object>(
 }
 
 function later(name: keyof typeof laterPages): RouteComponent {
-  return lazyRouteComponent(() => import('./pages/later.ts'), name)
+  return lazyRouteComponent(loadPages, name)
 }
 
 const pages = [

@@ -6,8 +6,10 @@ import { describe, test } from 'node:test'
 import { createRequire } from 'node:module'
 import * as english from '../../console/src/messages/en/console-words.ts'
 import * as englishAccount from '../../console/src/messages/en/account-words.ts'
+import * as englishPages from '../../console/src/messages/en/page-words.ts'
 import { languages } from '../../console/src/messages/language.ts'
 import * as chinese from '../../console/src/messages/zh-cn/console-words.ts'
+import * as chinesePages from '../../console/src/messages/zh-cn/page-words.ts'
 import * as chineseAccount from '../../console/src/messages/zh-cn/account-words.ts'
 import { said } from '../../console/src/messages/zh-cn/said/said.ts'
 import { errorCatalogue, errorGroups } from '../../src/base/error-catalogue.ts'
@@ -58,7 +60,11 @@ function textsOf(words: object, path = ''): Texts {
 const { said: _said, ...chineseAccountWords } = chineseAccount.words
 
 const pages = [
-  ['console', english.words, chinese.words],
+  [
+    'console',
+    { ...english.words, ...englishPages.words },
+    { ...chinese.words, ...chinesePages.words },
+  ],
   ['account page', englishAccount.words, chineseAccountWords],
 ] as const
 

@@ -7,16 +7,17 @@
 import { createTranslator } from 'use-intl/core'
 import type { words as accountWords } from './en/account-words.ts'
 import type { words as consoleWords } from './en/console-words.ts'
+import type { words as pageWords } from './en/page-words.ts'
 import type { Language } from './language.ts'
 import type { Translation } from './translation.ts'
 
-type Words = typeof accountWords & typeof consoleWords
+type Words = typeof accountWords & typeof consoleWords & typeof pageWords
 /** Sentences that the gateway writes, by their code. */
 interface Sentences {
   readonly [code: string]: string | Sentences
 }
-/** The words of one page, in any language; English has no sentences, because the gateway writes it. */
-type PageWords = (Translation<typeof accountWords> | Translation<typeof consoleWords>) & Heard
+/** The words to begin with, in any language; English has no sentences, because the gateway writes it. */
+type FirstWords = (Translation<typeof accountWords> | Translation<typeof consoleWords>) & Heard
 interface Heard {
   readonly said?: Sentences
   /** Those without a code, by their English form. */
@@ -27,23 +28,33 @@ interface Heard {
 export type Facts = Readonly<Record<string, string | number | null | readonly string[]>>
 
 export let t: ReturnType<typeof createTranslator<Words>>
+let spoken: object = {}
 let namesOf: Intl.ListFormat
 let forms: readonly (readonly [form: RegExp, text: string])[]
 let sentenceOf: (code: string, values: Readonly<Record<string, string | number>>) => string
 /** Resolves when the sentences of the gateway are here, or cannot be had. Its answers wait for it. */
 export let isHeard: Promise<void> = Promise.resolve()
 
-/** Texts of the other page are never asked for. */
-export function speak(language: Language, words: PageWords): void {
+export function speak(language: Language, words: FirstWords): void {
+  spoken = {}
+  addWords(language, words)
+  namesOf = new Intl.ListFormat(language)
+  hear(language, words)
+}
+
+/** A text that is not among the words so far is not asked for. */
+export function addWords(
+  language: Language,
+  words: FirstWords | Translation<typeof pageWords>,
+): void {
+  spoken = { ...spoken, ...words }
   t = createTranslator<Words>({
     locale: language,
-    messages: words as Words,
+    messages: spoken as Words,
     onError(error) {
       throw error
     },
   })
-  namesOf = new Intl.ListFormat(language)
-  hear(language, words)
 }
 
 /** Of a page whose sentences of the gateway load a moment later than its words. */

@@ -5,13 +5,16 @@
 import assert from 'node:assert/strict'
 import { words as englishAccount } from '../../../console/src/messages/en/account-words.ts'
 import { words as englishConsole } from '../../../console/src/messages/en/console-words.ts'
+import { words as englishPages } from '../../../console/src/messages/en/page-words.ts'
 import type { Language } from '../../../console/src/messages/language.ts'
 import { speak, t } from '../../../console/src/messages/t.ts'
 import { words as chineseAccount } from '../../../console/src/messages/zh-cn/account-words.ts'
 import { words as chineseConsole } from '../../../console/src/messages/zh-cn/console-words.ts'
+import { words as chinesePages } from '../../../console/src/messages/zh-cn/page-words.ts'
 
-const english = { ...englishConsole, ...englishAccount }
-const words = { en: english, 'zh-CN': { ...chineseConsole, ...chineseAccount } }
+const english = { ...englishConsole, ...englishPages, ...englishAccount }
+const chinese = { ...chineseConsole, ...chinesePages, ...chineseAccount }
+const words = { en: english, 'zh-CN': chinese }
 
 type Values = Readonly<Record<string, string | number>>
 
