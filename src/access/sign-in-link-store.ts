@@ -1,6 +1,7 @@
 /**
- * SQL of table sign_in_link. This file sees hashes and never the code of a link or what a browser keeps. One
- * statement decides whether a link is used, so that it works once, on any gateway.
+ * SQL of table sign_in_link: links that sign in, or make an account. This file sees hashes and never the code
+ * of a link or what a browser keeps. One statement decides whether a link is used, so that it works once, on
+ * any gateway.
  */
 import type { Queryable, Transaction } from '../storage/database.ts'
 import { column, rowForm, type Read } from '../storage/row-form.ts'
@@ -16,8 +17,12 @@ const linkForm = rowForm({
   expiresAtMs: column.number,
   /** Used, or replaced by a newer one. */
   endedAtMs: column.optional(column.number),
+  /** It makes an account where the address is not that of a member. */
+  isSignUp: column.flag,
+  /** Of the top-up code that the new account redeems. */
+  invitationHash: column.optional(column.text),
 })
-type SignInLink = Read<typeof linkForm>
+export type SignInLink = Read<typeof linkForm>
 
 /** Adds a link and ends the older ones of its address. Those that have expired go. */
 export async function insertSignInLink(
@@ -33,32 +38,39 @@ export async function insertSignInLink(
   await insertRow(transaction, 'sign_in_link', linkForm.write(link))
 }
 
-/** Counts the links that were made within the life of one: for this address, and for its domain. */
+/**
+ * Counts the links that were made within the life of one: for this address, for its domain, and of all who
+ * sign up. Links that sign up count apart for a domain: strangers then keep no member from signing in.
+ */
 export async function countSignInLinks(
   queryable: Queryable,
-  { email, domain, nowMs }: Pick<SignInLink, 'email' | 'domain'> & { readonly nowMs: number },
-): Promise<{ readonly ofEmail: number; readonly ofDomain: number }> {
+  link: Pick<SignInLink, 'email' | 'domain' | 'isSignUp'> & { readonly nowMs: number },
+): Promise<{ readonly ofEmail: number; readonly ofDomain: number; readonly ofSignUps: number }> {
+  const sum = (condition: string): string =>
+    `COALESCE(SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`
   const [row] = await queryable.query(
-    `SELECT COUNT(*) AS of_domain, COALESCE(SUM(CASE WHEN email = $2 THEN 1 ELSE 0 END), 0) AS of_email
-       FROM sign_in_link WHERE domain = $1 AND expires_at_ms > $3`,
-    [domain, email, nowMs],
+    `SELECT ${sum('email = $2')} AS of_email, ${sum('domain = $1 AND is_sign_up = $4')} AS of_domain,
+            ${sum('is_sign_up = 1')} AS of_sign_ups
+       FROM sign_in_link WHERE (domain = $1 OR is_sign_up = 1) AND expires_at_ms > $3`,
+    [link.domain, link.email, link.nowMs, link.isSignUp ? 1 : 0],
   )
-  return { ofEmail: Number(row?.['of_email'] ?? 0), ofDomain: Number(row?.['of_domain'] ?? 0) }
+  const read = (name: string): number => Number(row?.[name] ?? 0)
+  return { ofEmail: read('of_email'), ofDomain: read('of_domain'), ofSignUps: read('of_sign_ups') }
 }
 
 type Presented = Pick<SignInLink, 'codeHash' | 'browserHash'> & { readonly nowMs: number }
 
-/** Returns the address of a link that still works for this browser. */
+/** Returns a link that still works for this browser. */
 export async function findSignInLink(
   queryable: Queryable,
   { codeHash, browserHash, nowMs }: Presented,
-): Promise<string | undefined> {
+): Promise<SignInLink | undefined> {
   const [row] = await queryable.query(
-    `SELECT email FROM sign_in_link WHERE code_hash = $1 AND browser_hash = $2
+    `SELECT * FROM sign_in_link WHERE code_hash = $1 AND browser_hash = $2
        AND expires_at_ms > $3 AND ended_at_ms IS NULL`,
     [codeHash, browserHash, nowMs],
   )
-  return row === undefined ? undefined : String(row['email'])
+  return row === undefined ? undefined : linkForm.read(row)
 }
 
 /** Uses a link up; false where it does not work any more. */

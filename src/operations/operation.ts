@@ -16,6 +16,7 @@ import type { Answer } from './answer-forms.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { CodeTries } from './codes/code-tries.ts'
 import type { Mailing } from './members/mailing.ts'
+import type { SignUpRule } from './members/sign-up-rule.ts'
 import type { RunCheck } from './channels/run-check.ts'
 import type { Checkout } from './payments/payment.ts'
 import type { AuditView } from './store/audit-forms.ts'
@@ -36,6 +37,8 @@ export interface OperationContext {
   readonly member?: Pick<Member, 'id' | 'accountId' | 'role'>
   /** How people get mail. Absent = this program sends none. */
   readonly mailing?: Mailing
+  /** Who may sign up. Absent = nobody. */
+  readonly signUp?: SignUpRule | undefined
   /** The key that seals vendor credentials. Read only when a credential is sealed or opened. */
   readonly masterKey: () => Secret
   /** Variables of the process, for credentials written as `env:NAME`. */

@@ -13,6 +13,7 @@ import {
   collectorUrl,
   duration,
   listenAddress,
+  mailDomains,
   mailSender,
   mailServer,
   masterKey,
@@ -164,6 +165,19 @@ export const settingGroups = {
       pageAddress,
       undefined,
       'The address at which account holders reach `listen`, such as `https://gateway.example`: https, or http on a loopback address, without a path. It turns on [members](members.md), who sign in by mail; that needs `smtp` and `smtp_from`, too.',
+    ),
+    signUp: setting(
+      'sign_up',
+      choice(['off', 'invite', 'open']),
+      'off',
+      'Whether people [make accounts](members.md#sign-up) on the account page: `off`; `invite`: with a top-up code; `open`: without one, too. It needs `public_url`, `smtp` and `smtp_from`.',
+    ),
+    signUpDomains: setting(
+      'sign_up_domains',
+      mailDomains,
+      undefined,
+      'The domains of the e-mail addresses that may sign up, with commas between them: `customer.example, example.org`. A subdomain is another domain.',
+      'any',
     ),
     operatorName: setting(
       'operator_name',

@@ -262,24 +262,10 @@ function findConflicts(
   given: ReadonlyMap<string, Given>,
 ): readonly SettingMistake[] {
   const mistakes: SettingMistake[] = []
-  for (const secret of [
-    'master_key',
-    'smtp_password',
-    'stripe_secret_key',
-    'stripe_webhook_secret',
-  ])
-    mistakes.push(...findDoubled(secret, given))
-  mistakes.push(...findMailConflicts(given), ...findBackupConflicts(config, given))
+  const inFiles = ['master_key', 'smtp_password', 'stripe_secret_key', 'stripe_webhook_secret']
+  for (const secret of inFiles) mistakes.push(...findDoubled(secret, given))
+  mistakes.push(...findLacking(config, given), ...findBackupConflicts(config, given))
   mistakes.push(...findStripeConflicts(given), ...findProcessConflicts(config, given))
-  const proxyProtocol = given.get('proxy_protocol')
-  if (
-    proxyProtocol !== undefined &&
-    config.proxyProtocol === 'on' &&
-    config.trustedProxies === undefined
-  ) {
-    const message = 'needs trusted_proxies: only their PROXY lines are believed'
-    mistakes.push({ setting: proxyProtocol.setting, place: proxyProtocol.place, message })
-  }
   const { listen, adminListen } = config
   if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
     const where = given.get('admin_listen') ?? given.get('listen')
@@ -292,11 +278,24 @@ function findConflicts(
   return mistakes
 }
 
-function findMailConflicts(given: ReadonlyMap<string, Given>): readonly SettingMistake[] {
-  const server = given.get('smtp')
-  if (server === undefined || given.has('smtp_from')) return []
-  const message = 'needs smtp_from: the address that e-mail comes from'
-  return [{ setting: server.setting, place: server.place, message }]
+/** Settings that do nothing without another one. */
+const needs = [
+  ['smtp', 'smtp_from', 'the address that e-mail comes from'],
+  ['proxy_protocol', 'trusted_proxies', 'only their PROXY lines are believed'],
+  ['sign_up', 'public_url', 'people sign up on the account page'],
+  ['sign_up', 'smtp', 'people sign up by a link in a mail'],
+] as const
+
+function findLacking(
+  { proxyProtocol, signUp }: Config,
+  given: ReadonlyMap<string, Given>,
+): readonly SettingMistake[] {
+  const off = { smtp: false, proxy_protocol: proxyProtocol === 'off', sign_up: signUp === 'off' }
+  return needs.flatMap(([key, needed, why]) => {
+    const one = given.get(key)
+    if (one === undefined || off[key] || given.has(needed)) return []
+    return [{ setting: one.setting, place: one.place, message: `needs ${needed}: ${why}` }]
+  })
 }
 
 /** A secret stands in the settings or in a file. */

@@ -218,6 +218,11 @@ export const percentage = text('a percentage such as 19 or 7.7', (given) =>
   /^\d{1,2}(?:\.\d{1,3})?$/.test(given) ? Math.round(Number(given) * 1_000) : undefined,
 )
 
+export const mailDomains = text(
+  'e-mail domains in lower case such as customer.example, with commas between them',
+  (given) => listOf(given, (one) => /^(?=.*\.)[a-z0-9.-]+$/.test(one)),
+)
+
 /** The sender of e-mail. */
 export const mailSender = text('an e-mail address such as turnpike@example.com', (given) =>
   z.regexes.html5Email.test(given) ? given : undefined,

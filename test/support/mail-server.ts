@@ -87,11 +87,14 @@ export async function startMailServer(port: number): Promise<MailServer> {
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   while (!(await accepts(port))) if (child.exitCode !== null) throw new Error('exim4 has ended')
   const inbox = join(folder, 'mail', 'new')
+  const taken = new Map<string, string>()
+  const read = (name: string): string => {
+    const mail = taken.get(name) ?? readFileSync(join(inbox, name), 'utf8')
+    taken.set(name, mail)
+    return mail
+  }
   return {
-    mails: () =>
-      existsSync(inbox)
-        ? readdirSync(inbox).map((name) => readFileSync(join(inbox, name), 'utf8'))
-        : [],
+    mails: () => (existsSync(inbox) ? readdirSync(inbox).map(read) : []),
     log: () => readFileSync(join(folder, 'log', 'mainlog'), 'utf8'),
     async close() {
       child.kill('SIGTERM')

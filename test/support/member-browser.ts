@@ -58,7 +58,7 @@ export class MemberBrowser {
 /** Returns the code of the link in a mail, whose text may be quoted-printable. */
 export function codeIn(mail: string): string | undefined {
   const text = mail.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=')
-  return /view=sign-in#([A-Za-z0-9_-]{43})/.exec(text)?.[1]
+  return /view=sign-(?:in|up)#([A-Za-z0-9_-]{43})/.exec(text)?.[1]
 }
 
 export function valueOf(answer: WireAnswer): Record<string, unknown> {

@@ -2,13 +2,13 @@
 import { memberSessions } from '../../src/access/session-store.ts'
 import { addSession } from '../../src/access/session.ts'
 import type { Mail } from '../../src/operations/alerts/mailer.ts'
-import type { Mailing } from '../../src/operations/members/mailing.ts'
+import type { ReadyMailing } from '../../src/operations/members/mailing.ts'
 import { inviteMember as invite } from '../../src/operations/members/members.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import { MemberBrowser } from './member-browser.ts'
 
 /** Takes every mail, into `mails`. */
-export function mailingInto(mails: Mail[]): Mailing {
+export function mailingInto(mails: Mail[]): ReadyMailing {
   return {
     kind: 'ready',
     publicUrl: 'https://gateway.example',

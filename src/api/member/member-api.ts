@@ -25,9 +25,11 @@ import { isPerson, isRead, refusalOfOtherPage } from './own-page.ts'
 import type { MemberApiParts } from './parts.ts'
 import {
   askForLink,
+  askToSignUp,
   beginSession,
   endSession,
   showSession,
+  unknownPath,
   type OwnAnswer,
 } from './session-calls.ts'
 
@@ -101,14 +103,13 @@ async function answerTo(
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const route = found.find(({ row }) => row.method === method)
   if (presentedSecret(request.fields) !== undefined) return notForKeys
-  if (usage === undefined && found.length === 0)
-    return refuse('http.not_found', 'Unknown path of the member API.')
+  if (usage === undefined && found.length === 0) return unknownPath
   if (usage === undefined && route === undefined) {
     const allow = found.map(({ row }) => row.method).join(', ')
     return refuse('http.method_not_allowed', `Use ${allow} here.`, { allow })
   }
   const otherPage = refusalOfOtherPage(request, parts.publicUrl)
-  if (route?.row === ownCalls.signIn || route?.row === ownCalls.begin) {
+  if (route !== undefined && 'session' in route.row && route.row.session === 'begins') {
     if (otherPage !== undefined) return otherPage
     return answerStranger(request, response, { ...target, route }, parts)
   }
@@ -146,9 +147,10 @@ async function answerStranger(
 ): Promise<Answered | undefined> {
   const read = await readRequest(request, response, asked, parts)
   if (read?.kind !== 'input') return read
-  return asked.route.row === ownCalls.signIn
-    ? askForLink(request, read.input, parts)
-    : beginSession(request, read.input, parts)
+  const { row } = asked.route
+  if (row === ownCalls.signIn) return askForLink(request, read.input, parts)
+  if (row === ownCalls.signUp) return askToSignUp(request, read.input, parts)
+  return beginSession(request, read.input, parts)
 }
 
 type Asked = Target & { readonly route: Route; readonly session: LiveSession<Member> }

@@ -14,7 +14,8 @@ import {
   viewMemberSession,
 } from '../../operations/members/member-sessions.ts'
 import { ownCalls } from '../../operations/members/own-endpoints.ts'
-import { signInLinkLifeMs } from '../../operations/members/sign-in-mails.ts'
+import { signInLinkLifeMs, type Asked } from '../../operations/members/sign-in-mails.ts'
+import { checkSignUp } from '../../operations/members/sign-up.ts'
 import { refusalOfInput, type OperationRefusal } from '../../operations/operation.ts'
 import type { MemberApiParts } from './parts.ts'
 
@@ -28,6 +29,8 @@ export interface OwnAnswer {
 
 type Answered = OwnAnswer | Refusal | OperationRefusal
 
+export const unknownPath = refuse('http.not_found', 'Unknown path of the member API.')
+
 const noMail = refuse(
   'operations.conflict',
   'Signing in by mail is not set up here. Ask the operator of this gateway.',
@@ -37,20 +40,44 @@ const noMail = refuse(
 export function askForLink(
   request: IncomingRequest,
   input: unknown,
-  { signInMails, sessions, cookies }: MemberApiParts,
+  parts: MemberApiParts,
 ): Answered {
   const refusal = refusalOfInput(ownCalls.signIn.input, input)
   if (refusal !== undefined) return refusal
-  const tooMany = sessions.countTry(request.clientAddress)
+  const tooMany = parts.sessions.countTry(request.clientAddress)
+  return tooMany ?? answerByMail(ownCalls.signIn.input.parse(input), parts)
+}
+
+/** Of the address it looks at the domain only. */
+export async function askToSignUp(
+  request: IncomingRequest,
+  input: unknown,
+  parts: MemberApiParts,
+): Promise<Answered> {
+  const { operations, sessions } = parts
+  if (operations.signUp === undefined) return unknownPath
+  const refusal = refusalOfInput(ownCalls.signUp.input, input)
+  if (refusal !== undefined) return refusal
+  const address = request.clientAddress
+  const tooMany = sessions.countTry(address)
   if (tooMany !== undefined) return tooMany
+  const { email, code, language } = ownCalls.signUp.input.parse(input)
+  const checked = await checkSignUp({ ...operations, address }, operations.signUp, { email, code })
+  if (checked.kind === 'refusal') return checked
+  return answerByMail({ email, signUp: { language, invitationHash: checked.value } }, parts)
+}
+
+function answerByMail(
+  asked: Omit<Asked, 'browserHash'>,
+  { signInMails, cookies }: MemberApiParts,
+): Answered {
   if (signInMails === undefined) return noMail
-  const { email } = ownCalls.signIn.input.parse(input)
   const browser = makeSessionSecret()
   return {
     status: 202,
-    text: JSON.stringify({ email, minutes: signInLinkLifeMs / minuteMs }),
+    text: JSON.stringify({ email: asked.email, minutes: signInLinkLifeMs / minuteMs }),
     cookies: [cookies.print('sign-in', browser, signInLinkLifeMs)],
-    afterwards: () => signInMails.ask({ email, browserHash: hashSecret(browser) }),
+    afterwards: () => signInMails.ask({ ...asked, browserHash: hashSecret(browser) }),
   }
 }
 
@@ -61,10 +88,8 @@ export async function beginSession(
 ): Promise<Answered> {
   const refusal = refusalOfInput(ownCalls.begin.input, input)
   if (refusal !== undefined) return refusal
-  const { code, account } = ownCalls.begin.input.parse(input)
   const begun = await beginMemberSession(operations, {
-    code,
-    account,
+    ...ownCalls.begin.input.parse(input),
     browser: cookies.read(request, 'sign-in'),
     replaced: cookies.read(request, 'session'),
   })

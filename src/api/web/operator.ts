@@ -9,6 +9,8 @@ export interface Operator {
   readonly tax: { readonly percent: number; readonly note: string | null } | null
   /** Whether members sign in by mail. */
   readonly members: boolean
+  /** Whether people make accounts themselves, only with a top-up code or also without one; null = no. */
+  readonly sign_up: 'invite' | 'open' | null
   /** What an owner may pay at once, in whole USD; null = no payments are taken. */
   readonly payments: { readonly least_usd: number; readonly most_usd: number } | null
 }

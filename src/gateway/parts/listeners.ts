@@ -123,13 +123,14 @@ function frontParts(opening: Opening, below: Below): FrontParts {
 
 function operatorOf({ config }: Opening, { members, operators }: Below): Operator {
   const { taxPercent: tax, taxNote: note = null } = config
-  const { checkout } = operators.operations
+  const { checkout, signUp } = operators.operations
   return {
     name: config.operatorName ?? null,
     contact: config.operatorContact ?? null,
     address: config.operatorAddress ?? null,
     tax: tax === undefined ? null : { percent: tax / 1_000, note },
     members: members?.signInMails !== undefined,
+    sign_up: signUp?.mode ?? null,
     payments: checkout ? { least_usd: checkout.leastUsd, most_usd: checkout.mostUsd } : null,
   }
 }

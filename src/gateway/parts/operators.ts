@@ -13,6 +13,7 @@ import {
 } from '../../operations/holder/reader.ts'
 import type { SendMail } from '../../operations/alerts/mailer.ts'
 import { mailingOf } from '../../operations/members/mailing.ts'
+import { signUpRuleOf } from '../../operations/members/sign-up-rule.ts'
 import type { OperationContext } from '../../operations/operation.ts'
 import type { StripeClient } from '../../operations/payments/stripe.ts'
 import { createCopies } from '../../operations/store/backup-download.ts'
@@ -68,6 +69,7 @@ export function openOperators(
     environment,
     settings: listSettings(config),
     mailing: mailingOf(config, mail),
+    signUp: signUpRuleOf(config),
     codeTries: new CodeTries(),
     ...(stripe !== undefined && { checkout: checkoutOf(opening, stripe) }),
     readHeld,

@@ -86,7 +86,7 @@ const profileFields = {
 /** The reference of the credit that `balance_usd` books. */
 const firstCreditReference = 'opening-balance'
 
-const noLimits: AccountLimits = {
+export const noLimits: AccountLimits = {
   creditLinePicos: zeroPicos,
   holds: undefined,
   dailyLimitPicos: zeroPicos,

@@ -1,6 +1,7 @@
 /**
- * The mails to members: an invitation, and a link that signs in. An invitation has no secret: who gets it
- * asks for a link at the page. The code of a link stands behind the `#`, which browsers send to no server.
+ * The mails to members: an invitation, and a link that signs in or makes an account. An invitation has no
+ * secret: who gets it asks for a link at the page. The code of a link stands behind the `#`, which browsers
+ * send to no server.
  */
 import type { Language } from '../../base/languages.ts'
 import type { Email } from '../alerts/message.ts'
@@ -24,7 +25,11 @@ interface Invited {
 
 interface Words {
   readonly invitation: (of: Invited & { readonly at: string; readonly url: string }) => Email
-  readonly link: (of: { readonly at: string; readonly url: string }) => Email
+  readonly link: (of: {
+    readonly at: string
+    readonly url: string
+    readonly isSignUp: boolean
+  }) => Email
 }
 
 const english: Words = {
@@ -39,8 +44,8 @@ ${url}
 If you do not know why you got this mail, ignore it.
 `,
   }),
-  link: ({ at, url }) => ({
-    subject: `Sign in at ${at}`,
+  link: ({ at, url, isSignUp }) => ({
+    subject: `${isSignUp ? 'Create your account' : 'Sign in'} at ${at}`,
     text: `Open this link in the browser in which you asked for it, and press the button there:
 
 ${url}
@@ -62,9 +67,9 @@ ${url}
 如果您不清楚为何收到此邮件，请忽略。
 `,
   }),
-  link: ({ at, url }) => ({
-    subject: `登录 ${at}`,
-    text: `请在您请求登录的同一浏览器中打开此链接，然后点击页面上的按钮：
+  link: ({ at, url, isSignUp }) => ({
+    subject: isSignUp ? `在 ${at} 创建账户` : `登录 ${at}`,
+    text: `请在您请求此链接的同一浏览器中打开它，然后点击页面上的按钮：
 
 ${url}
 
@@ -83,7 +88,12 @@ export function invitationMail(mailing: ReadyMailing, language: Language, invite
   return words[language].invitation({ ...invited, ...pageOf(mailing) })
 }
 
-export function linkMail(mailing: ReadyMailing, language: Language, code: string): Email {
+export function linkMail(
+  mailing: ReadyMailing,
+  link: { readonly language: Language; readonly code: string; readonly isSignUp: boolean },
+): Email {
   const { at, url } = pageOf(mailing)
-  return words[language].link({ at, url: `${url}#${code}` })
+  const { isSignUp } = link
+  const page = isSignUp ? url.replace('sign-in', 'sign-up') : url
+  return words[link.language].link({ at, url: `${page}#${link.code}`, isSignUp })
 }

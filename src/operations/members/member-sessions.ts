@@ -20,6 +20,7 @@ import { memberSessions } from '../../access/session-store.ts'
 import { findSignInLink, takeSignInLink } from '../../access/sign-in-link-store.ts'
 import { minuteMs } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
+import type { Language } from '../../base/languages.ts'
 import { findAccount } from '../../ledger/account-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { accountStatuses } from '../accounts/account-form.ts'
@@ -34,6 +35,7 @@ import {
   type OperationContext,
   type OperationRefusal,
 } from '../operation.ts'
+import { signUp } from './sign-up.ts'
 
 export const memberSessionForm = z.strictObject({
   member_id: z.string(),
@@ -88,7 +90,11 @@ interface Presented {
   /** What it has kept since it asked for the link. */
   readonly browser: string | undefined
   /** The id of the chosen account. */
-  readonly account: string | undefined
+  readonly account?: string | undefined
+  /** Of the account that a link to sign up makes. */
+  readonly name?: string | undefined
+  /** Of the page. */
+  readonly language: Language
   /** The secret of the session that it has had. */
   readonly replaced: string | undefined
 }
@@ -111,9 +117,10 @@ export async function beginMemberSession(
   const link = { codeHash, browserHash, nowMs: context.clock.now() }
   const outcome = await attempt(() =>
     context.database.transact(async (transaction) => {
-      const email = await findSignInLink(transaction, link)
-      const members = email === undefined ? [] : await listMembersByEmail(transaction, email)
-      const [first] = members
+      const found = await findSignInLink(transaction, link)
+      if (found === undefined) return linkInvalid
+      const members = await listMembersByEmail(transaction, found.email)
+      const first = members[0] ?? (await signUp(context, transaction, found, presented))
       if (first === undefined) return linkInvalid
       const { account } = presented
       if (account === undefined && members.length > 1)

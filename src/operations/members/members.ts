@@ -143,16 +143,7 @@ async function addMember(
   if (context.member !== undefined) await requireInvitations(transaction, account.id, nowMs)
   const member: Member = known
     ? { ...known, invitedAtMs: nowMs }
-    : {
-        id: newId('mem', nowMs),
-        accountId: account.id,
-        email,
-        role,
-        createdAtMs: nowMs,
-        invitedAtMs: nowMs,
-        signedInAtMs: undefined,
-        removedAtMs: undefined,
-      }
+    : newMember({ accountId: account.id, email, role }, nowMs)
   if (known === undefined) await insertMember(transaction, member)
   else await updateMember(transaction, member.id, { invitedAtMs: nowMs })
   await recordAction(transaction, context, {
@@ -161,6 +152,14 @@ async function addMember(
     detail: { account_id: account.id, email, role },
   })
   return member
+}
+
+export function newMember(
+  { accountId, email, role }: Pick<Member, 'accountId' | 'email' | 'role'>,
+  nowMs: number,
+): Member {
+  const times = { createdAtMs: nowMs, invitedAtMs: nowMs, signedInAtMs: undefined }
+  return { id: newId('mem', nowMs), accountId, email, role, ...times, removedAtMs: undefined }
 }
 
 /** An invitation that was not used yet may be mailed again; by an owner, once an hour. */

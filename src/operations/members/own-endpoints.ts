@@ -4,10 +4,11 @@
  */
 import { z } from 'zod'
 import type { MemberRole } from '../../access/member-store.ts'
-import { redeemCode } from '../codes/redeem.ts'
+import { redeemCode, topUpCode } from '../codes/redeem.ts'
 import { endpoints, exampleNames, rowOf, type Endpoint, type SessionCall } from '../endpoint.ts'
 import { createClientKey, editKey, listAccountKeys, revokeKey, rotateKey } from '../keys/keys.ts'
 import { beginCheckout } from '../payments/checkout.ts'
+import { accountName, language } from '../input.ts'
 import { noInput } from '../operation.ts'
 import {
   begunForm,
@@ -157,21 +158,40 @@ export const ownEndpoints: readonly MemberEndpoint[] = [
 
 const secret = z.string().max(300, 'must have at most 300 characters')
 
-/** Calls that set, read or remove a cookie. Two of them need no session. */
+const linkAskedForm = z.strictObject({ email: z.string(), minutes: z.int() })
+
+/** Calls that set, read or remove a cookie. Three of them need no session. */
 export const ownCalls = {
   signIn: rowOf('own.sign_in', {
     route: 'POST /sign-in',
     summary: 'Ask for a link by mail; the answer is the same for every address.',
     session: 'begins',
     input: z.strictObject({ email: memberEmail }),
-    answer: z.strictObject({ email: z.string(), minutes: z.int() }),
+    answer: linkAskedForm,
+    example: { email: 'ann@customer.example' },
+  }),
+  signUp: rowOf('own.sign_up', {
+    route: 'POST /sign-up',
+    summary: 'Ask for an account by mail; the answer is the same for every address.',
+    session: 'begins',
+    input: z.strictObject({
+      email: memberEmail,
+      code: topUpCode.optional(),
+      language: language.default('en'),
+    }),
+    answer: linkAskedForm,
     example: { email: 'ann@customer.example' },
   }),
   begin: rowOf('own.session.begin', {
     route: 'POST /session',
-    summary: 'Sign in with the code of a link; sets the cookie.',
+    summary: 'Sign in with the code of a link, or make the account of one; sets the cookie.',
     session: 'begins',
-    input: z.strictObject({ code: secret, account: secret.optional() }),
+    input: z.strictObject({
+      code: secret,
+      account: secret.optional(),
+      name: accountName.optional(),
+      language: language.default('en'),
+    }),
     answer: begunForm,
     example: { code: 'exampleofacode' },
   }),

@@ -1,7 +1,7 @@
 /**
- * Mails links that sign in. The work begins when the answer has been given, which is the same for every
- * address, so that neither the answer nor its time says whether an address exists. Bounded: in mails of an
- * address and of its domain by the store, in work by this process.
+ * Mails links that sign in, or make an account for an address without one. The work begins when the answer
+ * has been given, which is the same for every address, so that neither the answer nor its time says whether
+ * an address exists. Bounded: in mails of an address and of its domain by the store, in work by this process.
  */
 import { listMembersByEmail } from '../../access/member-store.ts'
 import { hashSecret } from '../../access/key.ts'
@@ -14,21 +14,30 @@ import { findAccount } from '../../ledger/account-store.ts'
 import type { OperationContext } from '../operation.ts'
 import type { ReadyMailing } from './mailing.ts'
 import { linkMail } from './mails.ts'
+import { domainOf } from './sign-up-rule.ts'
 
 export const signInLinkLifeMs = 15 * minuteMs
 
 /** Mails within the life of a link. */
 const mailsPerAddressMax = 5
 const mailsPerDomainMax = 200
+/** Of all who sign up. */
+const signUpMailsMax = 500
 /** At once; more wait. */
 const workMax = 4
 /** What comes beyond it is dropped: its sender can ask again. */
 const waitingMax = 1_000
 
-interface Asked {
+export interface Asked {
   readonly email: string
   /** Of the value that the asking browser keeps. */
   readonly browserHash: string
+  /** Undefined where only a member gets a mail. */
+  readonly signUp?: {
+    readonly language: Language
+    /** Of the top-up code that the new account redeems. */
+    readonly invitationHash: string | undefined
+  }
 }
 
 interface SignInMailsParts {
@@ -77,31 +86,39 @@ export class SignInMails {
     const { mailing } = this.#parts
     const made = await this.#makeLink(asked)
     if (made === undefined) return
-    const { code, language, messageId } = made
-    const mail = linkMail(mailing, language, code)
+    const { messageId, ...link } = made
+    const mail = linkMail(mailing, link)
     const result = await mailing.send({ messageId, to: asked.email, ...mail })
     if (result.kind === 'failed')
       throw new Error(`A link to sign in could not be mailed: ${result.reason}`)
   }
 
-  /** Undefined for an address without a member, and for one that got enough mails. */
-  async #makeLink({ email, browserHash }: Asked) {
+  /** Undefined for an address that may get no mail, and for one that got enough. */
+  async #makeLink({ email, browserHash, signUp }: Asked) {
     const { clock, database } = this.#parts.operations
     const [first] = await listMembersByEmail(database, email)
-    if (first === undefined) return undefined
-    const account = await findAccount(database, first.accountId)
-    const language: Language = account?.language ?? 'en'
+    if (first === undefined && signUp === undefined) return undefined
+    const account = first && (await findAccount(database, first.accountId))
+    const language: Language = account?.language ?? signUp?.language ?? 'en'
     const code = makeSessionSecret()
-    const domain = email.slice(email.lastIndexOf('@') + 1)
     const nowMs = clock.now()
+    const isSignUp = first === undefined
+    const link = {
+      codeHash: hashSecret(code),
+      browserHash,
+      email,
+      domain: domainOf(email),
+      expiresAtMs: nowMs + signInLinkLifeMs,
+      isSignUp,
+      invitationHash: isSignUp ? signUp?.invitationHash : undefined,
+    }
     const isMade = await database.transact(async (transaction) => {
-      const { ofEmail, ofDomain } = await countSignInLinks(transaction, { email, domain, nowMs })
-      if (ofEmail >= mailsPerAddressMax || ofDomain >= mailsPerDomainMax) return false
-      const expiresAtMs = nowMs + signInLinkLifeMs
-      const link = { codeHash: hashSecret(code), browserHash, email, domain, expiresAtMs }
+      const count = await countSignInLinks(transaction, { ...link, nowMs })
+      if (count.ofEmail >= mailsPerAddressMax || count.ofDomain >= mailsPerDomainMax) return false
+      if (isSignUp && count.ofSignUps >= signUpMailsMax) return false
       await insertSignInLink(transaction, link, nowMs)
       return true
     })
-    return isMade ? { code, language, messageId: newId('evt', nowMs) } : undefined
+    return isMade ? { code, language, isSignUp, messageId: newId('evt', nowMs) } : undefined
   }
 }

@@ -124,14 +124,16 @@ CREATE TABLE member_session (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX member_session_by_member ON member_session (member_id, created_at_ms);
 
--- Links that sign a member in. One that has ended stays until it expires: the mails of an address are counted.
+-- Links that sign a member in, or make an account. One that has ended stays until it expires: the mails of an address are counted.
 CREATE TABLE sign_in_link (
   code_hash TEXT COLLATE "C" PRIMARY KEY,
   browser_hash TEXT COLLATE "C" NOT NULL, -- of the value that the asking browser keeps
   email TEXT COLLATE "C" NOT NULL,
   domain TEXT COLLATE "C" NOT NULL, -- of the address
   expires_at_ms BIGINT NOT NULL,
-  ended_at_ms BIGINT -- used, or replaced by a newer one
+  ended_at_ms BIGINT, -- used, or replaced by a newer one
+  is_sign_up INTEGER NOT NULL DEFAULT 0, -- it makes an account for an address without one
+  invitation_hash TEXT COLLATE "C" -- of the top-up code that the new account redeems; NULL = none
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sign_in_link_by_email ON sign_in_link (email);
 CREATE INDEX sign_in_link_by_domain ON sign_in_link (domain);

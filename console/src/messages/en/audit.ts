@@ -62,6 +62,7 @@ export const audit = {
     accountRefund: 'Refunded a request',
     accountSuspend: 'Suspended the account',
     accountResume: 'Resumed the account',
+    accountSignUp: 'Signed up',
     accountClose: 'Closed the account',
     accountReopen: 'Reopened the account',
     keyCreate: 'Created the key',

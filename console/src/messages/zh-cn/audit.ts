@@ -64,6 +64,7 @@ export const audit = {
     accountRefund: '退款了一个请求',
     accountSuspend: '暂停了账户',
     accountResume: '恢复了账户',
+    accountSignUp: '注册了账户',
     accountClose: '关闭了账户',
     accountReopen: '重新开放了账户',
     keyCreate: '创建了密钥',

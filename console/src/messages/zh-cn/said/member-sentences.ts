@@ -9,6 +9,7 @@ export const memberSentences = {
   'Members sign in by mail, and the {noun} {settings} {verb} missing. Set {it}, then invite again.':
     '成员通过邮件登录，而缺少设置 {settings}。请设置后再邀请。',
   'must be the id of one of the accounts in the answer': '必须是响应中某个账户的 ID',
+  'must be an address at {domains}': '必须是 {domains} 的邮箱地址',
   'must be an e-mail address such as ann@customer.example':
     '必须是邮箱地址，例如 ann@customer.example',
   'The account {name} is closed and gets no members.': '账户 {name} 已关闭，不能添加成员。',

@@ -18,6 +18,7 @@ export const settings = {
     admin_token: '首次启动时生成，存于文件',
     node_name: '主机名',
     bodies_max_bytes: '四分之一',
+    sign_up_domains: '任意',
     stream_keepalive: '`off`（关闭）',
     stripe_url: 'Stripe 本身',
   },
@@ -99,6 +100,10 @@ export const settings = {
       '请求的记录（用以说明其扣费）在请求结束后保留的时间，例如 `400d`；至少 `2d`，按完整的 UTC 日计算。账目、余额和数字始终保留。',
     record_addresses:
       '记录保留客户端地址的多少内容：`none`（不保留）、`family`（地址族，`ipv4` 或 `ipv6`）、`network`（网段，/24 或 IPv6 的 /64）或 `full`（完整地址）。',
+    sign_up:
+      '是否允许在账户页面自行[注册账户](members.md#sign-up)：`off` 不允许；`invite` 须有充值码；`open` 也可不用充值码。需要 `public_url`、`smtp` 和 `smtp_from`。',
+    sign_up_domains:
+      '允许注册的邮箱域名，以逗号分隔：`customer.example, example.org`。子域名是另一个域名。',
     public_url:
       '账户持有者访问 `listen` 的地址，例如 `https://gateway.example`：https，或本机地址上的 http，不带路径。设置后即启用[成员](members.md)，他们通过邮件登录；为此还需要 `smtp` 和 `smtp_from`。',
     operator_name:
