@@ -9,12 +9,14 @@ import type { GatewayProcess } from '../support/gateway-process.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type ProcessScenario, scenario } from '../support/scenario.ts'
 import { stripeSettings } from '../support/stripe-events.ts'
-import { deeds, killAndRepeat, type Left } from './paying-in.ts'
+import { deeds, killAndRepeat } from './paying-in.ts'
 
+/** Each deed ends with it, and no other work of an idle gateway has it. */
+const logged = 'INSERT INTO operator_action'
 const points: readonly (readonly [pattern: string, moment: Moment])[] = [
-  ['INSERT INTO operator_action', 'answered'],
   ['COMMIT', 'before'],
   ['COMMIT', 'after'],
+  [logged, 'answered'],
   ['COMMIT', 'answered'],
 ]
 
@@ -24,7 +26,6 @@ describe('one of two gateways on PostgreSQL killed', { concurrency: 1 }, () => {
   let setup: ProcessScenario
   let victim: GatewayProcess
   let peer: GatewayProcess
-  const left: Left[] = []
   const startVictim = (): Promise<GatewayProcess> => {
     const store = new URL(setup.storeUrl)
     store.port = String(proxy.port)
@@ -46,11 +47,13 @@ describe('one of two gateways on PostgreSQL killed', { concurrency: 1 }, () => {
 
   for (const [name, prepare] of Object.entries(deeds))
     describe(`while it ${name}`, { concurrency: 1 }, () => {
-      for (const [pattern, moment] of points)
+      // Where nothing is certain yet, one deed stands for all.
+      for (const [pattern, moment] of name === 'redeems a code' ? points : points.slice(2))
         it(`at ${pattern}, ${moment}: both have it once`, async () => {
           const deed = await prepare(setup, peer.url)
           const dying = victim
-          const cut = proxy.cutNext({ direction: 'to_server', pattern, moment })
+          const behind = pattern === logged ? {} : { behind: logged }
+          const cut = proxy.cutNext({ direction: 'to_server', pattern, moment, ...behind })
           const kill = async (): Promise<void> => {
             await cut
             dying.signal('SIGKILL')
@@ -63,11 +66,9 @@ describe('one of two gateways on PostgreSQL killed', { concurrency: 1 }, () => {
             victim = await startVictim()
             return [peer.url, victim.url]
           }
-          left.push(await killAndRepeat(setup, deed, { at: dying.url, kill, living }))
+          const found = await killAndRepeat(setup, deed, { at: dying.url, kill, living })
+          if (moment === 'answered' || moment === 'before')
+            assert.equal(found, pattern === 'COMMIT' && moment === 'answered' ? 'all' : 'nothing')
         })
     })
-
-  it('some of the kills left nothing, and some all of it', () => {
-    assert.deepEqual(new Set(left), new Set<Left>(['nothing', 'all']))
-  })
 })

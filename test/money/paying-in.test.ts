@@ -31,7 +31,8 @@ describe('a gateway on SQLite killed', { concurrency: 1 }, () => {
   after(() => setup.close())
 
   for (const [name, prepare] of Object.entries(deeds))
-    for (const { moment, call, count } of points)
+    // Behind the syncs nothing is left to go wrong in one deed and not in another.
+    for (const { moment, call, count } of name === 'redeems a code' ? points : points.slice(0, 2))
       it(`while it ${name}, ${moment}: the next one has it once`, async () => {
         const victim = gateway
         const deed = await prepare(setup, victim.url)

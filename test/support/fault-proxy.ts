@@ -18,6 +18,8 @@ interface CutRule {
   readonly direction: Direction
   /** When these bytes have passed on one connection, however they are split … */
   readonly pattern?: string
+  /** … behind these on the same connection … */
+  readonly behind?: string
   /** … or when that many bytes have passed on one connection since the rule was armed. */
   readonly bytes?: number
   readonly moment: Moment
@@ -112,6 +114,8 @@ interface Seen {
   bytes: number
   /** The end of it, as long as a pattern may begin there. */
   tail: Buffer
+  /** What the rule's pattern must be behind has passed. */
+  isBehind: boolean
 }
 
 const patternBytesMax = 256
@@ -124,8 +128,8 @@ class Link {
   readonly #server: Socket
   readonly #state: ProxyState
   readonly #seen: Readonly<Record<Direction, Seen>> = {
-    to_server: { bytes: 0, tail: Buffer.alloc(0) },
-    to_client: { bytes: 0, tail: Buffer.alloc(0) },
+    to_server: { bytes: 0, tail: Buffer.alloc(0), isBehind: false },
+    to_client: { bytes: 0, tail: Buffer.alloc(0), isBehind: false },
   }
   /** The next bytes in this direction are an answer that must not arrive. */
   #isAnswerDropped: Direction | undefined
@@ -170,6 +174,7 @@ class Link {
     for (const seen of Object.values(this.#seen)) {
       seen.bytes = 0
       seen.tail = Buffer.alloc(0)
+      seen.isBehind = false
     }
   }
 
@@ -206,6 +211,10 @@ class Link {
     seen.bytes += chunk.length
     const text = Buffer.concat([seen.tail, chunk])
     seen.tail = text.subarray(Math.max(0, text.length - patternBytesMax))
+    if (rule.behind !== undefined && !seen.isBehind) {
+      seen.isBehind = text.includes(rule.behind)
+      return false
+    }
     if (rule.pattern !== undefined) return text.includes(rule.pattern)
     return seen.bytes >= (rule.bytes ?? 0)
   }
