@@ -41,6 +41,7 @@ export const exchangeColumns = [
   'waived_picos',
   'asked_model',
   'label',
+  'finish_reason',
 ] as const
 
 type ExchangeRow = ReturnType<typeof rowOf>
@@ -121,6 +122,7 @@ function rowOf(record: ExchangeRecord) {
     record.waivedPicos ?? zeroPicos,
     record.askedModel ?? null,
     record.label ?? '',
+    record.finishReason ?? null,
   ] as const
 }
 

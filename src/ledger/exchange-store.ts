@@ -28,7 +28,7 @@ export interface RecordedExchange extends FreeExchangeRow {
 
 export interface RecordedCharge extends Pick<
   ExchangeRecord,
-  'amountPicos' | 'usage' | 'priceLines' | 'operatorCostPicos'
+  'amountPicos' | 'usage' | 'priceLines' | 'operatorCostPicos' | 'finishReason'
 > {
   readonly marks: readonly string[]
   /** Undefined where the channel has no cost prices. */
@@ -72,6 +72,7 @@ const chargeForm = rowForm({
   amountPicos: column.amount,
   priceLines: column.text,
   operatorCostPicos: column.amount,
+  finishReason: column.optional(column.text),
 })
 
 const sharedColumns = `${freeExchangeForm.columns}, attempts`.replaceAll(/\w+/g, 'x.$&')
@@ -80,7 +81,7 @@ const sharedColumns = `${freeExchangeForm.columns}, attempts`.replaceAll(/\w+/g,
 const selects = [
   `SELECT ${sharedColumns}, COALESCE(account.name, '') AS account_name, 1 AS stands_for, x.is_stream,
      x.first_event_ms, x.amount_picos, x.usage, x.marks, x.price_lines, x.operator_cost_picos,
-     x.own_cost_picos, x.is_own_cost_known
+     x.own_cost_picos, x.is_own_cost_known, x.finish_reason
      FROM exchange x LEFT JOIN account ON account.id = x.account_id`,
   `SELECT ${sharedColumns}, COALESCE(account.name, '') AS account_name, x.stands_for
      FROM free_exchange x LEFT JOIN account ON account.id = x.account_id`,

@@ -150,6 +150,8 @@ export interface ExchangeRecord {
    * and a charge that was withheld with the end of its answer.
    */
   readonly operatorCostPicos: Picos
+  /** The vendor's own word for why its answer ended, of the first choice. */
+  readonly finishReason?: string | undefined
   /** From the start of the request to the first event or byte that the client got. */
   readonly firstEventMs: number | undefined
   readonly attempts: readonly AttemptRecord[]

@@ -33,7 +33,7 @@ import {
   noLostCost,
 } from './request-costs.ts'
 import type { Admitted, AttemptNotes, LostCost, RelayServices } from './stages.ts'
-import { endTrace } from './trace-facts.ts'
+import { endTrace, isReason } from './trace-facts.ts'
 
 type SettleServices = Pick<
   RelayServices,
@@ -256,6 +256,7 @@ function exchangeRecord(
     marks,
     priceLines: decision.priceLines,
     vendorRequestId: delivered.vendorRequestId,
+    finishReason: delivered.reading?.finishReasons?.find(isReason),
     operatorCostPicos: lost.picos,
     firstEventMs: notes.firstEventMs,
     attempts,

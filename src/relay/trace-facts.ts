@@ -70,7 +70,7 @@ export function endTrace(
     channel: record.channel,
     usage: usageOf(record.usage),
     responseModel: reading?.model,
-    finishReasons: reading?.finishReasons?.filter((reason) => reasonPattern.test(reason)),
+    finishReasons: reading?.finishReasons?.filter(isReason),
     firstEventMs: record.firstEventMs,
     costUsd: usdNumber(record.amountPicos),
     vendorRequestId: record.vendorRequestId,
@@ -93,7 +93,9 @@ export function endFreeTrace(
 }
 
 /** A vendor chooses these words; anything else is no reason. */
-const reasonPattern = /^[a-z_]{1,40}$/
+export function isReason(reason: string): boolean {
+  return /^[A-Za-z_]{1,40}$/.test(reason)
+}
 
 function usageOf(usage: Usage | undefined): TracedUsage | undefined {
   if (usage === undefined) return undefined

@@ -230,6 +230,7 @@ describe('an account holder', () => {
     const request = await read<{
       readonly key: string
       readonly explanation: string
+      readonly finish_reason: string
       readonly cost: string
       readonly tokens: Readonly<Record<string, number>>
       readonly bill: {
@@ -246,6 +247,7 @@ describe('an account holder', () => {
       }
     }>(`/requests/${String(answer.headers['x-turnpike-request-id'])}`)
     assert.deepEqual([request.key, request.explanation], ['test', 'You got the whole answer.'])
+    assert.equal(request.finish_reason, 'end_turn')
     const lines = request.bill.parts.flatMap((part) => part.lines)
     assert.deepEqual(
       Object.fromEntries(lines.map((line) => [line.class, line.count])),

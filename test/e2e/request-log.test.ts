@@ -68,6 +68,7 @@ describe('the request log', () => {
       const { items } = await listRequests(one.context, { account: account.id })
       assert.equal(items[0]?.key, 'test')
       assert.equal(shown.vendor_request_id, answer.headers['request-id'])
+      assert.equal(shown.finish_reason, 'max_tokens')
       assert.ok(Number(shown.cost_usd) > 0)
       assert.equal(shown.tokens['input'], shown.input_tokens)
       assert.match(shown.bill?.calculation ?? '', / input × 0\.000003 \+ /)

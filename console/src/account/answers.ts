@@ -169,6 +169,7 @@ const billForm = record({
 export const requestInFullForm = record({
   ...requestFields,
   key: nullable(text),
+  finish_reason: nullable(text),
   explanation: text,
   estimated: truth,
   bill: nullable(billForm),

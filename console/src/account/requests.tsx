@@ -300,6 +300,7 @@ function explain({ outcome, explanation }: RequestInFull): string {
 
 function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode])[] {
   const { model, key, key_id: keyId, operation, status, code, stream } = request
+  const { finish_reason: reason } = request
   const tookMs = Date.parse(request.ended_at) - Date.parse(request.started_at)
   const answer = stream === null ? 'none' : stream ? 'streamed' : 'whole'
   return [
@@ -311,6 +312,9 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
     [t('account.status'), code === null ? status : [`${status} `, <code key="code">{code}</code>]],
     [t('account.operation'), operation ?? <Missing why={t('account.noOperation')} />],
     [t('account.answer'), t(`account.answers.${answer}`)],
+    ...(reason === null
+      ? []
+      : [[t('account.finishReason'), <code key="reason">{reason}</code>] as const]),
   ]
 }
 

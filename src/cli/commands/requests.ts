@@ -58,6 +58,7 @@ function listText(page: Page<RequestView>): string {
       ['in', 'input_tokens'],
       ['out', 'output_tokens'],
       ['USD', 'cost_usd'],
+      'label',
       'requests',
     ],
     'There are no such requests.',

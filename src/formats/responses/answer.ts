@@ -27,7 +27,8 @@ export class GatheredResponse {
   #isStored: boolean
   #model: string | undefined
   #tier: string | undefined
-  #isFiltered = false
+  /** Why it is incomplete, in the vendor's own word. */
+  #reason: string | undefined
   #billedSearches: number | undefined
 
   constructor({ storesAnswer }: RequestFacts) {
@@ -40,8 +41,7 @@ export class GatheredResponse {
     this.#tier = asText(response['service_tier']) ?? this.#tier
     if (typeof response['store'] === 'boolean') this.#isStored = response['store']
     this.#remember('response', response['id'])
-    if (asObject(response['incomplete_details'])?.['reason'] === 'content_filter')
-      this.#isFiltered = true
+    this.#reason = asText(asObject(response['incomplete_details'])?.['reason']) ?? this.#reason
     const searches = asObject(asObject(response['tool_usage'])?.['web_search'])?.['num_requests']
     if (isCount(searches)) this.#billedSearches = searches
     this.usage.apply(inChatTerms(asObject(response['usage'])))
@@ -92,7 +92,9 @@ export class GatheredResponse {
       isImplausible: usage.isImplausible,
       hasOutput: output.hasOutput,
       // Tokens that the vendor counted before it filtered the answer were output, seen or not.
-      isRefusal: this.#isFiltered && !output.hasOutput && (usage.outputTokens ?? 0) === 0,
+      isRefusal:
+        this.#reason === 'content_filter' && !output.hasOutput && (usage.outputTokens ?? 0) === 0,
+      ...(this.#reason !== undefined && { finishReasons: [this.#reason] }),
       output,
       webSearches,
       ...(vendorToolUses !== undefined && { vendorToolUses }),

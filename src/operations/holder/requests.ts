@@ -92,6 +92,7 @@ const holderRequestForm = z.object({
 
 const inFullForm = holderRequestForm.extend({
   key: shown.key,
+  finish_reason: shown.finish_reason,
   explanation: shown.explanation,
   estimated: z.boolean(),
   tokens: shown.tokens,

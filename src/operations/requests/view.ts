@@ -108,6 +108,10 @@ export const billForm = z.strictObject({
 
 export const requestInFullForm = requestForm.extend({
   vendor_request_id: z.string().nullable(),
+  finish_reason: z
+    .string()
+    .nullable()
+    .meta({ description: "The vendor's own word for why its answer ended." }),
   explanation: z.string(),
   charge_explanation: z.string().meta({ description: 'Why the account paid, or why not.' }),
   charge_codes: z
@@ -207,6 +211,7 @@ export function viewInFull(
   return {
     ...viewRequest(exchange, keyNames),
     vendor_request_id: exchange.vendorRequestId ?? null,
+    finish_reason: charge?.finishReason ?? null,
     explanation: explanations[exchange.ending],
     charge_explanation: reasons.map((code) => chargeReasons[code]).join(' '),
     charge_codes: [...reasons],

@@ -240,6 +240,7 @@ CREATE TABLE exchange (
   waived_picos BIGINT NOT NULL DEFAULT 0 CHECK (waived_picos >= 0),
   asked_model TEXT COLLATE "C", -- by which name the client asked, where that is not the model's id
   label TEXT COLLATE "C" NOT NULL DEFAULT '', -- as the client gave it; '' = none
+  finish_reason TEXT COLLATE "C", -- the vendor's own word for why its answer ended
   PRIMARY KEY (account_id, exchange_id)
 ) STRICT PARTITION BY RANGE (exchange_id);
 

@@ -43,6 +43,7 @@ export const account = {
     failed: 'No vendor gave an answer, and you got an error of the gateway.',
     not_admitted: 'The gateway refused the request before it sent anything to a vendor.',
   },
+  finishReason: 'Finish reason',
   firstEvent: 'First event',
   for: 'For',
   forNewRequests: 'for new requests',

@@ -11,6 +11,7 @@ export const requests = {
   atCostPrices: 'At the cost prices of the channel.',
   attemptCount: '{count, number} attempts',
   attemptNames: {
+    answered: 'answered',
     client: 'request refused',
     config: 'credential refused',
     hard: 'no usable answer',
@@ -58,6 +59,7 @@ export const requests = {
   factNone: 'None',
   facts: 'Facts',
   find: 'Find',
+  finishReason: 'Finish reason',
   findLabel: "Id of a request, ours or the vendor's",
   firstEvent: 'First event',
   flags: 'Flags',

@@ -46,6 +46,7 @@ export const account = {
     failed: '没有供应商给出响应，您收到了网关的错误。',
     not_admitted: '网关在向供应商发送任何内容之前拒绝了请求。',
   },
+  finishReason: '结束原因',
   firstEvent: '首字节',
   for: '客户',
   forNewRequests: '可用于新请求',

@@ -14,6 +14,7 @@ export const requests = {
   atCostPrices: '按渠道的成本价格计算。',
   attemptCount: '{count, number} 次尝试',
   attemptNames: {
+    answered: '已应答',
     client: '请求被拒绝',
     config: '凭证被拒绝',
     hard: '没有可用的响应',
@@ -61,6 +62,7 @@ export const requests = {
   factNone: '无',
   facts: '详细信息',
   find: '查找',
+  finishReason: '结束原因',
   findLabel: '请求 ID（本网关或供应商的）',
   firstEvent: '首个事件',
   flags: '标记',

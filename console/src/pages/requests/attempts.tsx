@@ -55,7 +55,7 @@ const blameTones: Readonly<Record<NonNullable<Attempt['blame']>, Tone>> = {
 }
 
 /** Classes of attempts whose word says little by itself. */
-const namedClasses = ['client', 'config', 'hard', 'lone_500'] as const
+const namedClasses = ['answered', 'client', 'config', 'hard', 'lone_500'] as const
 
 function attemptName(name: string): string {
   const known = namedClasses.find((one) => one === name)

@@ -286,6 +286,7 @@ function factsOf(request: RequestInFull): readonly (readonly [string, ReactNode]
       t('requests.answer'),
       stream === null ? none : t(stream ? 'requests.asStream' : 'requests.asWhole'),
     ],
+    [t('requests.finishReason'), request.finish_reason ?? none],
     [t('requests.status'), String(request.status)],
     [t('requests.started'), <Time key="started" at={request.started_at} />],
     [t('requests.ended'), <Time key="ended" at={request.ended_at} />],
