@@ -79,9 +79,11 @@ export function describeSums(name: string, open: () => Promise<LedgerHarness>): 
         address: 'ipv6',
         ownCostPicos: picos(3n),
         isOwnCostKnown: true,
+        finishReason: 'end_turn',
       })
       const [row] = await read(
-        `SELECT first_event_ms, attempts, code, client, address, own_cost_picos, is_own_cost_known
+        `SELECT first_event_ms, attempts, code, client, address, own_cost_picos, is_own_cost_known,
+             finish_reason
            FROM exchange WHERE account_id = $1`,
       )
       assert.deepEqual(
@@ -94,6 +96,7 @@ export function describeSums(name: string, open: () => Promise<LedgerHarness>): 
           address: 'ipv6',
           own_cost_picos: 3n,
           is_own_cost_known: 1n,
+          finish_reason: 'end_turn',
         },
       )
     })
@@ -275,8 +278,8 @@ const withCacheWrites = {
 
 /** The key, and all sums that are not zero. */
 function named(row: Row): string {
-  const { day, account_id, key_id, model, channel, ...sums } = row
-  void [day, account_id, model]
+  const { day, account_id, key_id, model, channel, label, ...sums } = row
+  void [day, account_id, model, label]
   const texts = Object.entries(sums)
     .filter(([, value]) => value !== 0n)
     .map(([column, value]) => `${String(value)} ${column}`)
