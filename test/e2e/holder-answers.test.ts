@@ -51,7 +51,7 @@ async function chargeMany({ id }: TestAccount): Promise<void> {
 }
 
 const figureColumns = [...reportCountColumns, ...reportAmountColumns]
-const insertDays = `INSERT INTO report_day (account_id, day, key_id, model, channel, ${figureColumns.join(', ')})`
+const insertDays = `INSERT INTO report_day (account_id, day, key_id, model, channel, label, ${figureColumns.join(', ')})`
 const ones = figureColumns.map(() => 1).join(', ')
 
 interface Statement {
@@ -187,7 +187,7 @@ describe('long answers to account holders', () => {
     await gateway.context.database.query(
       `${insertDays}
      WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 9000)
-     SELECT $1, $2, 'key_' || value, 'größe-' || value, '', ${ones} FROM number`,
+     SELECT $1, $2, 'key_' || value, 'größe-' || value, '', '', ${ones} FROM number`,
       [tail.id, utcDay(Date.now())],
     )
     for (const by of ['key', 'model']) {
@@ -203,7 +203,7 @@ describe('long answers to account holders', () => {
     await gateway.context.database.query(
       `${insertDays}
      WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 2000)
-     SELECT $1, '2026-01-01', 'key_' || value, 'large-1', '', ${ones} FROM number`,
+     SELECT $1, '2026-01-01', 'key_' || value, 'large-1', '', '', ${ones} FROM number`,
       [tail.id],
     )
     const tooLong = await ask('/days?by=key&from=2026-01-01&to=2026-01-31', tail)
