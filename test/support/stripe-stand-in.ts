@@ -7,10 +7,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { Stripe } from 'stripe'
+import { paidEvent, postEvent, stripeSettings } from './stripe-events.ts'
 
 /** What the gateway of a test has as `stripe_webhook_secret`. */
-export const webhookSecret = 'whsec_of_this_test'
+export const webhookSecret = stripeSettings.stripe_webhook_secret
 
 export interface StripeStandIn {
   readonly url: string
@@ -51,23 +51,12 @@ async function answer(
 }
 
 async function tellGateway(session: URLSearchParams, number: string): Promise<void> {
-  const object = {
+  const payload = paidEvent(`pi_${number}`, session.get('metadata[account]') ?? '', {
     id: `cs_${number}`,
-    payment_intent: `pi_${number}`,
-    payment_status: 'paid',
     amount_total: Number(session.get('line_items[0][price_data][unit_amount]')),
     currency: session.get('line_items[0][price_data][currency]'),
-    metadata: { account: session.get('metadata[account]') },
-  }
-  const type = 'checkout.session.completed'
-  const payload = JSON.stringify({ id: `evt_${number}`, object: 'event', type, data: { object } })
-  const { webhooks } = new Stripe('sk_test_of_this_test')
-  const signature = webhooks.generateTestHeaderString({ payload, secret: webhookSecret })
-  const { origin } = new URL(session.get('success_url') ?? '')
-  const { status } = await fetch(`${origin}/account/v1/stripe/webhook`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
-    body: payload,
   })
+  const { origin } = new URL(session.get('success_url') ?? '')
+  const { status } = await postEvent(origin, payload)
   assert.equal(status, 200)
 }
