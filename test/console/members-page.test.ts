@@ -24,6 +24,8 @@ import {
   changeAccount,
   creditAccount,
   listAccountKeys,
+  listAccounts,
+  showAccount,
 } from '../support/operations.ts'
 import { findFreePort } from '../support/postgres.ts'
 import { messagesPath, messagesRequest } from '../support/requests.ts'
@@ -53,6 +55,7 @@ before(async () => {
     ...failoverDefaults,
     settings: {
       ...(await memberSettings(port)),
+      sign_up: 'open',
       operator_name: 'Acme AI',
       operator_address: '1 Main Street, Springfield',
       tax_percent: '19',
@@ -192,6 +195,38 @@ for (const [language, words] of languages)
         await button(page, words.members.signOut.here).click()
         await page.getByText(words.members.left.here).waitFor()
         assert.ok(!(await context.cookies()).some(({ name }) => name === 'turnpike_member'))
+      })
+    })
+
+    test('a person signs up by a mailed link, and owns the new account', async () => {
+      const { codes } = valueOf(await createCodes(gateway.context, { amount_usd: '7', count: 1 }))
+      const email = `eve-${++count}@new.example`
+      const name = `eve and sons ${count}`
+      await visit({ language }, async (context) => {
+        const asked = await open(context)
+        await button(asked, words.members.newAccount).click()
+        const invitation = field(asked, words.members.code)
+        await invitation.fill('tc_wrong')
+        await field(asked, words.members.email).fill(email)
+        await button(asked, words.members.sendLink).click()
+        await asked.locator('p.bad').first().waitFor()
+        await invitation.fill(codes[0] ?? '')
+        const link = await askForLink(asked, words, email)
+        const page = await open(context, link.replace('sign-in', 'sign-up'))
+        await field(page, words.members.accountName).fill(name)
+        assert.equal(page.url(), `${gateway.url}/account/`)
+        const { items } = await listAccounts(gateway.context, { name_contains: name })
+        assert.deepEqual(items, [], 'opening the link makes no account')
+        await button(page, words.members.newAccount).click()
+        await page.getByRole('heading', { level: 1, name }).waitFor()
+        await page.locator('data[value="7"]').first().waitFor()
+        await openView(page, words.account.tabs.activity)
+        await page.getByText(words.members.did.accountSignUp).waitFor()
+        const account = await showAccount(gateway.context, { account: name })
+        assert.deepEqual(
+          [account.language, account.contact],
+          [language.slice(0, 5).replace('en-GB', 'en'), email],
+        )
       })
     })
 

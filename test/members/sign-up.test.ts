@@ -146,7 +146,7 @@ describe('signing up', () => {
       [account?.contact, account?.language, account?.balance_usd, account?.has_paid],
       [email, 'zh-CN', '0', false],
     )
-    const [made] = await recentActions(gateway.context, { action: 'account.sign_up' })
+    const [made] = await recentActions(gateway.context, { action: 'account.sign-up' })
     assert.deepEqual(
       [made?.actor, made?.actor_name, made?.subject_name],
       [session['member_id'], email, 'northwind'],
@@ -156,7 +156,7 @@ describe('signing up', () => {
     }
     assert.deepEqual(
       items.map(({ action }) => action),
-      ['member.sign-in', 'account.sign_up'],
+      ['member.sign-in', 'account.sign-up'],
     )
   })
 

@@ -55,9 +55,12 @@ export class MemberBrowser {
   }
 }
 
-/** Returns the code of the link in a mail, whose text may be quoted-printable. */
+/** Returns the code of the link in a mail, whose text may be quoted-printable or base64. */
 export function codeIn(mail: string): string | undefined {
-  const text = mail.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=')
+  const [, encoded] =
+    /^content-transfer-encoding: base64\r?\n[^]*?\r?\n\r?\n([^]*)/im.exec(mail) ?? []
+  const plain = encoded === undefined ? mail : Buffer.from(encoded, 'base64').toString()
+  const text = plain.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=')
   return /view=sign-(?:in|up)#([A-Za-z0-9_-]{43})/.exec(text)?.[1]
 }
 

@@ -237,5 +237,6 @@ export const operatorForm = record({
   address: nullable(text),
   tax: nullable(record({ percent: number, note: nullable(text) })),
   members: truth,
+  sign_up: nullable(text),
   payments: nullable(record({ least_usd: number, most_usd: number })),
 })

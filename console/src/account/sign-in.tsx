@@ -9,10 +9,11 @@ import { textField } from '../ui/form-fields.tsx'
 import { NewForm } from '../ui/form.tsx'
 import { LanguageLinks } from '../ui/preferences.tsx'
 import { Failure } from '../ui/states.tsx'
-import { list, nullable, number, record, text, type ValueOf } from './answers.ts'
+import type { ValueOf } from './answers.ts'
 import { Brand, Contact, useTitle } from './frame.tsx'
 import { ask, operatorQuery } from './read.ts'
 import { call, lastLeft } from './session.ts'
+import { askedForm, begunForm, emailField, NewAccount, SignUpForm, type Begun } from './sign-up.tsx'
 import { forgetToken, keepToken, lastEnd, mistakeIn } from './token.ts'
 
 const tokenField = textField(t('account.token'), {
@@ -42,24 +43,16 @@ async function enter(token: string): Promise<string> {
   return token
 }
 
+const view = new URLSearchParams(location.search).get('view')
 /** The code of the link, taken out of the address at once: it must not stay in the history. */
 export const linkCode = takeCode()
 
 function takeCode(): string | undefined {
-  if (new URLSearchParams(location.search).get('view') !== 'sign-in') return undefined
+  if (view !== 'sign-in' && view !== 'sign-up') return undefined
   const code = location.hash.slice(1)
   history.replaceState(null, '', location.pathname)
   return code === '' ? undefined : code
 }
-
-const mailFields = {
-  email: textField(t('members.email'), {
-    isRequired: true,
-    input: { type: 'email', autoComplete: 'email', autoFocus: true, spellCheck: false },
-  }),
-}
-
-const askedForm = record({ email: text, minutes: number })
 
 function MailForm() {
   const [asked, setAsked] = useState<ValueOf<typeof askedForm>>()
@@ -67,7 +60,7 @@ function MailForm() {
     <>
       {asked !== undefined && <Notice>{t('members.linkSent', asked)}</Notice>}
       <NewForm
-        fields={mailFields}
+        fields={{ email: emailField }}
         action={t('members.sendLink')}
         send={({ draft }) => call('POST /sign-in', askedForm, draft)}
         onDone={setAsked}
@@ -77,18 +70,19 @@ function MailForm() {
   )
 }
 
-const choicesForm = list(record({ id: text, name: text }))
-const begunForm = record({ session: nullable(record({})), accounts: choicesForm })
+/** Returns true where a session has begun; else the member has to choose an account. */
+function begin({ session }: Begun): boolean {
+  if (session === null) return false
+  forgetToken('asked')
+  location.reload()
+  return true
+}
 
 /** Nothing happens before a button is pressed: programs that scan mails open links, too. */
 function LinkPage({ code }: { code: string }) {
   const { mutate, error, isPending, data } = useMutation({
     mutationFn: (account?: string) => call('POST /session', begunForm, { code, account }),
-    onSuccess({ session }) {
-      if (session === null) return
-      forgetToken('asked')
-      location.reload()
-    },
+    onSuccess: begin,
   })
   const choices = data?.accounts ?? [{ id: undefined, name: t('members.signIn') }]
   return (
@@ -106,12 +100,19 @@ function LinkPage({ code }: { code: string }) {
 
 export function SignIn() {
   useTitle()
+  const [isNew, setNew] = useState(view === 'sign-up')
   return (
     <main className="sign-in">
       <div className="stack sign-in-card">
         <Brand />
         <h1>{t('account.yours')}</h1>
-        {linkCode === undefined ? <Ways /> : <LinkPage code={linkCode} />}
+        {linkCode === undefined ? (
+          <Ways />
+        ) : isNew ? (
+          <NewAccount code={linkCode} onDone={(begun) => setNew(begin(begun))} />
+        ) : (
+          <LinkPage code={linkCode} />
+        )}
         <Contact />
       </div>
     </main>
@@ -120,10 +121,14 @@ export function SignIn() {
 
 function Ways() {
   const { data: operator } = useQuery(operatorQuery)
+  const [isNew, setNew] = useState(false)
+  const signUp = operator?.sign_up ?? null
+  if (isNew) return <SignUpForm isInvited={signUp === 'invite'} onCancel={() => setNew(false)} />
   return (
     <>
       <WhyHere />
       {operator?.members === true && <MailForm />}
+      {signUp !== null && <Button onClick={() => setNew(true)}>{t('members.newAccount')}</Button>}
       <NewForm
         fields={fields}
         action={t('account.enter')}

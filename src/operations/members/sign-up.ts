@@ -57,7 +57,7 @@ export async function signUp(
   await insertMember(transaction, member)
   const acting = { ...context, actor: member.id }
   await recordAction(transaction, acting, {
-    action: 'account.sign_up',
+    action: 'account.sign-up',
     subject: accountId,
     detail: { ...viewAccount(await getAccount(transaction, accountId)) },
   })

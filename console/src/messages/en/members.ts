@@ -1,5 +1,7 @@
 /** Words of what members of an account see and do. */
 export const members = {
+  accountName: 'Name of the account',
+  accountNameHint: 'Such as your company; a name that is taken gets an end',
   action: 'Action',
   actions: 'Actions',
   actionsOf: 'Actions of {name}',
@@ -40,6 +42,7 @@ export const members = {
   email: 'E-mail address',
   goToPay: 'Go to the payment',
   invite: 'Invite a person',
+  inviteHint: 'Your invitation, or an amount for the new account',
   isInvited:
     '{email} is invited{problem, select, none {} other {, but the mail was not sent: {problem}}}.',
   isRemoved: '{email} is removed.',
@@ -69,6 +72,7 @@ export const members = {
   },
   makeTitle: { owner: 'Make {email} an owner?', member: 'Make {email} a member?' },
   member: 'Member',
+  newAccount: 'Create an account',
   newKey: 'New key',
   noActivity: 'Nothing was done yet.',
   noMember: 'The account has no members.',
@@ -96,6 +100,8 @@ export const members = {
   sendLink: 'Send me a link',
   signIn: 'Sign in',
   signOut: { here: 'Sign out', everywhere: 'Sign out everywhere' },
+  signUpSent:
+    'Look into your mail. A link to {email} is on its way. It works for {minutes, number} minutes, in this browser.',
   signedIn: 'Last sign-in',
   subject: 'Subject',
   theirKeys: 'Keys of this person',

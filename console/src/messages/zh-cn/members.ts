@@ -3,6 +3,8 @@ import type { members as english } from '../en/members.ts'
 import type { Translation } from '../translation.ts'
 
 export const members = {
+  accountName: '账户名称',
+  accountNameHint: '例如您的公司名；若已被使用，会加上后缀',
   action: '操作',
   actions: '操作',
   actionsOf: '{name} 的操作',
@@ -43,6 +45,7 @@ export const members = {
   email: '邮箱地址',
   goToPay: '前往付款',
   invite: '邀请成员',
+  inviteHint: '您的邀请，或新账户的充值金额',
   isInvited: '已邀请 {email}{problem, select, none {} other {，但邮件未能发送：{problem}}}。',
   isRemoved: '已移除 {email}。',
   isRevoked: '密钥 {name} 已吊销。',
@@ -69,6 +72,7 @@ export const members = {
   },
   makeTitle: { owner: '将 {email} 设为所有者？', member: '将 {email} 设为成员？' },
   member: '成员',
+  newAccount: '创建账户',
   newKey: '新建密钥',
   noActivity: '还没有任何操作。',
   noMember: '此账户没有成员。',
@@ -96,6 +100,7 @@ export const members = {
   sendLink: '发送登录链接',
   signIn: '登录',
   signOut: { here: '退出登录', everywhere: '在所有位置退出登录' },
+  signUpSent: '请查看您的邮箱。链接已寄往 {email}，{minutes, number} 分钟内在此浏览器中有效。',
   signedIn: '最近登录',
   subject: '对象',
   theirKeys: '此人的密钥',
