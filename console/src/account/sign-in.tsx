@@ -1,6 +1,6 @@
 /** The ways in: a link by mail for members, and a read-only token, which is checked before it is kept. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button } from '../ui/button.tsx'
@@ -54,7 +54,8 @@ function takeCode(): string | undefined {
   return code === '' ? undefined : code
 }
 
-function MailForm() {
+/** The ways in by mail; further ones stand before the token. */
+function MailForm({ children }: { children: ReactNode }) {
   const [asked, setAsked] = useState<ValueOf<typeof askedForm>>()
   return (
     <>
@@ -65,6 +66,7 @@ function MailForm() {
         send={({ draft }) => call('POST /sign-in', askedForm, draft)}
         onDone={setAsked}
       />
+      {children}
       <p className="soft">{t('members.orToken')}</p>
     </>
   )
@@ -127,8 +129,13 @@ function Ways() {
   return (
     <>
       <WhyHere />
-      {operator?.members === true && <MailForm />}
-      {signUp !== null && <Button onClick={() => setNew(true)}>{t('members.newAccount')}</Button>}
+      {operator?.members === true && (
+        <MailForm>
+          {signUp !== null && (
+            <Button onClick={() => setNew(true)}>{t('members.newAccount')}</Button>
+          )}
+        </MailForm>
+      )}
       <NewForm
         fields={fields}
         action={t('account.enter')}

@@ -60,6 +60,7 @@ export function NewAccount({ code, onDone }: { code: string; onDone: (begun: Beg
       action={t('members.newAccount')}
       send={({ draft: { name } }) => call('POST /session', begunForm, { code, name, language })}
       onDone={onDone}
+      onCancel={() => location.reload()}
     />
   )
 }

@@ -97,7 +97,7 @@ export const members = {
   rotateTitle: '为 {name} 更换密钥明文？',
   save: '保存',
   saved: '已保存。',
-  sendLink: '发送登录链接',
+  sendLink: '发送链接',
   signIn: '登录',
   signOut: { here: '退出登录', everywhere: '在所有位置退出登录' },
   signUpSent: '请查看您的邮箱。链接已寄往 {email}，{minutes, number} 分钟内在此浏览器中有效。',
