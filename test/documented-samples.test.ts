@@ -30,6 +30,7 @@ const proofs: Readonly<Record<string, string>> = {
   'docs/observability.md': 'test/observability/named-metrics.test.ts',
   'docs/operating.md': 'test/money/backup-on-postgres.test.ts',
   'docs/tasks/another-machine.md': 'test/commands/documented-tasks.test.ts',
+  'docs/tasks/self-service.md': 'test/documented-samples.test.ts',
   'docs/account-page.md': 'test/documented-samples.test.ts',
   'docs/alerts.md': 'test/documented-samples.test.ts',
   'docs/browsers.md': 'test/documented-samples.test.ts',
@@ -90,6 +91,7 @@ test('the settings that pages show are valid', () => {
     'docs/configuration.md',
     'docs/deploy-proxy.md',
     'docs/members.md',
+    'docs/tasks/self-service.md',
   ]) {
     const samples = samplesOf(page).filter(({ language }) => language === 'yaml')
     assert.ok(samples.length > 0, page)

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
+import { OwnCookies } from '../../src/api/member/own-page.ts'
 import { plainCookie } from '../../src/api/admin/session-cookie.ts'
 import { type Scenario, scenario } from '../support/scenario.ts'
 import { runPromtool } from './promtool.ts'
@@ -141,7 +142,8 @@ test('every label value of a selector is a word of the program', () => {
 
 test('every metric that a page names is in a live scrape', () => {
   /** Names of other things that begin in the same way. */
-  const others = new Set(['turnpike_request_id', plainCookie])
+  const [memberCookie = ''] = new OwnCookies('http://127.0.0.1').print('session', '').split('=')
+  const others = new Set(['turnpike_request_id', plainCookie, memberCookie])
   const unknown = pages.flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8')
     return [...text.matchAll(/`(turnpike_[a-z0-9_]+)/g)]

@@ -13,8 +13,6 @@ import { valueOf } from '../../../src/operations/operation.ts'
 import { eventually } from '../eventually.ts'
 import { startMailServer, type MailServer } from '../mail-server.ts'
 import { codeIn } from '../member-browser.ts'
-import { inviteMember } from '../members.ts'
-import { createAccount } from '../operations.ts'
 import { findFreePort } from '../postgres.ts'
 import { failoverDefaults, scenario, type Scenario, type ScenarioOptions } from '../scenario.ts'
 import { makeSdkFolder, shortProgram, type SdkFolder } from '../sdk-folder.ts'
@@ -57,6 +55,7 @@ export function startCustomer(options: Pick<ScenarioOptions, 'clock'> = {}): Pro
     opened.defer(() => sdk.close())
     const settings = {
       ...(await memberSettings(port)),
+      sign_up: 'open',
       operator_name: 'Acme AI',
       operator_address: '1 Main Street, Springfield',
       tax_percent: '19',
@@ -164,12 +163,11 @@ async function runAsCustomer(run: CustomerRun): Promise<string> {
 
 /** Returns the page of the account that was made. */
 async function signUp(run: CustomerRun): Promise<Page> {
-  const { browser, gateway, words, name, email, mailServer } = run
-  const { url } = gateway
-  await createAccount(gateway.context, { name })
-  await inviteMember(gateway.context, { account: name, email })
+  const { browser, gateway, words, name, email, mailServer, onView } = run
+  const page = `${gateway.url}/account/`
   const asked = await browser.newPage()
-  await asked.goto(`${url}/account/`)
+  await asked.goto(page)
+  await button(asked, words.members.newAccount).click()
   await send(asked, words.members.email, email, words.members.sendLink)
   const newLink = async (): Promise<readonly string[]> => {
     await asked.evaluate('0')
@@ -177,9 +175,11 @@ async function signUp(run: CustomerRun): Promise<Page> {
     return own.flatMap((mail) => codeIn(mail) ?? [])
   }
   const [link] = await eventually('the mail', newLink, (links) => links.length > 0)
-  const page = await browser.newPage()
-  await page.goto(`${url}/account/?view=sign-in#${link}`)
-  await button(page, words.members.signIn).click()
-  await page.locator('nav.tabs').waitFor()
-  return page
+  const opened = await browser.newPage()
+  await opened.goto(`${page}?view=sign-up#${link}`)
+  await field(opened, words.members.accountName).fill(name)
+  await onView?.('account-sign-up', opened)
+  await button(opened, words.members.newAccount).click()
+  await opened.locator('nav.tabs').waitFor()
+  return opened
 }
