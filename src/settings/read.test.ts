@@ -252,6 +252,25 @@ describe('settings', () => {
     )
   })
 
+  it('lets people sign up only where they get mail at a page', () => {
+    const signUp = { TURNPIKE_SIGN_UP: 'open', TURNPIKE_SIGN_UP_DOMAINS: 'a.example, b.example' }
+    const alone = loadConfig({ options: {}, env: signUp, cwd: tmpdir() })
+    assert.equal(
+      alone.kind === 'mistakes' && formatMistakes(alone.list),
+      'environment: TURNPIKE_SIGN_UP needs public_url: people sign up on the account page\n' +
+        'environment: TURNPIKE_SIGN_UP needs smtp: people sign up by a link in a mail',
+    )
+    const { config } = expectConfig({
+      env: {
+        ...signUp,
+        TURNPIKE_PUBLIC_URL: 'https://gateway.example',
+        TURNPIKE_SMTP: 'smtps://mail.example',
+        TURNPIKE_SMTP_FROM: 'turnpike@example.com',
+      },
+    })
+    assert.deepEqual(config.signUpDomains, ['a.example', 'b.example'])
+  })
+
   it('accepts a file without any setting', () => {
     expectConfig({ files: { 'turnpike.yaml': '# nothing yet\n' } })
     expectConfig({ files: { 'turnpike.yaml': '' } })
