@@ -35,6 +35,7 @@ const proofs: Readonly<Record<string, string>> = {
   'docs/alerts.md': 'test/documented-samples.test.ts',
   'docs/browsers.md': 'test/documented-samples.test.ts',
   'docs/configuration.md': 'test/documented-samples.test.ts',
+  'docs/console.md': 'test/documented-samples.test.ts',
   'docs/deploy-proxy.md': 'test/documented-samples.test.ts',
   'docs/members.md': 'test/documented-samples.test.ts',
 }
@@ -89,6 +90,7 @@ test('the settings that pages show are valid', () => {
     'docs/account-page.md',
     'docs/browsers.md',
     'docs/configuration.md',
+    'docs/console.md',
     'docs/deploy-proxy.md',
     'docs/members.md',
     'docs/tasks/self-service.md',

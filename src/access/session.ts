@@ -8,7 +8,7 @@ import { hourMs, minuteMs, type Clock } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Database, Queryable, Transaction } from '../storage/database.ts'
 import type { FailedSignIns } from './failed-sign-ins.ts'
-import { hashSecret, sessionRoleOf, type OperatorRole } from './key.ts'
+import { hashSecret, operatorRoles, sessionRoleOf, type OperatorRole } from './key.ts'
 import { findKey, type KeyRow } from './key-store.ts'
 import { findMember, type Member } from './member-store.ts'
 import type { SessionRow, SessionStore } from './session-store.ts'
@@ -19,6 +19,8 @@ export const sessionIdleMs = 30 * minuteMs
 /** The oldest sessions of an owner end beyond it. */
 const sessionsPerOwnerMax = 20
 export const signInCodeLifeMs = 5 * minuteMs
+/** From the way to an OpenID Connect provider until the way back. */
+export const oidcLifeMs = 15 * minuteMs
 /** A use within it is not written. */
 const noteIntervalMs = minuteMs
 
@@ -28,7 +30,7 @@ export interface LiveSession<Owner> extends SessionRow {
   readonly owner: Owner
 }
 
-/** An admin token as its sessions show it. */
+/** An admin token, or a person who signs in by OpenID Connect, as its sessions show it. */
 export interface TokenOwner {
   readonly tokenName: string
   readonly role: OperatorRole
@@ -104,7 +106,24 @@ type FindOwner<Owner> = (
   nowMs: number,
 ) => Promise<Owner | undefined>
 
-export const findTokenOwner: FindOwner<TokenOwner> = async (queryable, id, nowMs) => {
+const personForm = new RegExp(`^oidc:(?<role>${operatorRoles.join('|')}):(?<tokenName>.+)$`)
+
+/** Returns the owner of the sessions of a person by OpenID Connect; the role is that of the sign-in. */
+export function personId({ tokenName, role }: TokenOwner): string {
+  return `oidc:${role}:${tokenName}`
+}
+
+/** By an admin token, or by OpenID Connect; without its settings those sessions are over. */
+export const findOperatorOwner =
+  ({ hasOidc }: { readonly hasOidc: boolean }): FindOwner<TokenOwner> =>
+  (queryable, id, nowMs) => {
+    const { role, tokenName } = personForm.exec(id)?.groups ?? {}
+    const known = operatorRoles.find((one) => one === role)
+    if (known === undefined || tokenName === undefined) return findTokenOwner(queryable, id, nowMs)
+    return Promise.resolve(hasOidc ? { tokenName, role: known } : undefined)
+  }
+
+const findTokenOwner: FindOwner<TokenOwner> = async (queryable, id, nowMs) => {
   const token = await findKey(queryable, id)
   if (!isUsableToken(token, nowMs)) return undefined
   return { tokenName: token.name, role: sessionRoleOf(token) }

@@ -53,6 +53,19 @@ export const errorGroups = {
         'The link to the account page has been used, has expired (after 15 minutes), was replaced by a newer one, or is open in another browser than the one that asked for it.',
       advice: 'Ask for a new link in this browser, and use the newest mail.',
     },
+    'access.oidc_refused': {
+      status: 403,
+      origin: 'client',
+      meaning:
+        'A sign-in by OpenID Connect was refused: by the provider, because it was begun elsewhere or has been used, or because that person has no account or no role here. The message says which.',
+      advice: 'Begin again in one browser, or ask for an invitation or a role.',
+    },
+    'access.oidc_unavailable': {
+      status: 503,
+      origin: 'gateway',
+      meaning: 'The OpenID Connect provider does not answer in time, or not as it should.',
+      advice: 'Try again later. Operators: the log of the gateway has the reason.',
+    },
     'access.https_required': {
       status: 403,
       origin: 'client',

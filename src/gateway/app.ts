@@ -77,7 +77,7 @@ async function openApp(
   const { alerting, bookkeeping, catchUp } = background
   const stripe = await openPayments(opening)
   const operators = openOperators(opening, { money, relaying, bookkeeping, mail, stripe })
-  const members = openMembers(opening, { callers, operators, catchUp })
+  const members = await openMembers(opening, { callers, operators, catchUp })
   let isDraining = false
   const listeners = await openListeners(opening, {
     site,

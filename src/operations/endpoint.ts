@@ -112,7 +112,7 @@ export interface FeedEndpoint extends Row {
 
 /** An endpoint about the session of the browser that calls it. */
 export interface SessionCall extends Row {
-  /** Only the call that begins one needs no credential. */
+  /** Only the calls that begin one need no credential. */
   readonly session: 'begins' | 'exists'
   /** What it accepts. */
   readonly input: z.ZodObject

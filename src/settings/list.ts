@@ -33,6 +33,7 @@ import {
   text,
 } from './schemas.ts'
 import { exchangeSettings } from './exchange-settings.ts'
+import { oidcSettings } from './oidc-settings.ts'
 
 /** By subject, in the order of the page. */
 export const settingGroups = {
@@ -164,7 +165,7 @@ export const settingGroups = {
       'public_url',
       pageAddress,
       undefined,
-      'The address at which account holders reach `listen`, such as `https://gateway.example`: https, or http on a loopback address, without a path. It turns on [members](members.md), who sign in by mail; that needs `smtp` and `smtp_from`, too.',
+      'The address at which account holders reach `listen`, such as `https://gateway.example`: https, or http on a loopback address, without a path. It turns on [members](members.md), who sign in by mail, which needs `smtp` and `smtp_from`, or by OpenID Connect.',
     ),
     signUp: setting(
       'sign_up',
@@ -210,6 +211,7 @@ export const settingGroups = {
       'The words of the tax on receipts: its name and your number, such as `VAT, DE123456789`.',
     ),
   },
+  ...oidcSettings,
   Traces: {
     otlpEndpoint: setting(
       'otlp_endpoint',
@@ -324,6 +326,7 @@ export const settings = {
   ...settingGroups['Endings'],
   ...settingGroups['Audit and retention'],
   ...settingGroups['Account page'],
+  ...settingGroups['Sign-in by OpenID Connect'],
   ...settingGroups['Traces'],
   ...settingGroups['Payments'],
   ...settingGroups['Alerts'],

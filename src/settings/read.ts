@@ -248,6 +248,11 @@ function resolvePaths(values: Config, given: ReadonlyMap<string, Given>, cwd: st
     smtpPasswordFile: resolved('smtp_password_file', values.smtpPasswordFile),
     stripeSecretKeyFile: resolved('stripe_secret_key_file', values.stripeSecretKeyFile),
     stripeWebhookSecretFile: resolved('stripe_webhook_secret_file', values.stripeWebhookSecretFile),
+    oidcClientSecretFile: resolved('oidc_client_secret_file', values.oidcClientSecretFile),
+    adminOidcClientSecretFile: resolved(
+      'admin_oidc_client_secret_file',
+      values.adminOidcClientSecretFile,
+    ),
   }
 }
 
@@ -262,10 +267,9 @@ function findConflicts(
   given: ReadonlyMap<string, Given>,
 ): readonly SettingMistake[] {
   const mistakes: SettingMistake[] = []
-  const inFiles = ['master_key', 'smtp_password', 'stripe_secret_key', 'stripe_webhook_secret']
-  for (const secret of inFiles) mistakes.push(...findDoubled(secret, given))
+  for (const secret of keys) mistakes.push(...findDoubled(secret, given))
   mistakes.push(...findLacking(config, given), ...findBackupConflicts(config, given))
-  mistakes.push(...findStripeConflicts(given), ...findProcessConflicts(config, given))
+  mistakes.push(...findProcessConflicts(config, given))
   const { listen, adminListen } = config
   if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
     const where = given.get('admin_listen') ?? given.get('listen')
@@ -284,16 +288,29 @@ const needs = [
   ['proxy_protocol', 'trusted_proxies', 'only their PROXY lines are believed'],
   ['sign_up', 'public_url', 'people sign up on the account page'],
   ['sign_up', 'smtp', 'people sign up by a link in a mail'],
+  ['stripe_secret_key', 'stripe_webhook_secret', 'payments take both secrets'],
+  ['stripe_webhook_secret', 'stripe_secret_key', 'payments take both secrets'],
+  ['stripe_secret_key', 'public_url', 'customers return to the account page after they have paid'],
+  ['oidc_issuer', 'oidc_client_id', 'your client at the provider'],
+  ['oidc_issuer', 'public_url', 'members return to the account page'],
+  ['admin_oidc_issuer', 'admin_oidc_client_id', 'your client at the provider'],
+  ['admin_oidc_issuer', 'admin_oidc_role_claim', 'what decides the role of an operator'],
+  ['admin_oidc_issuer', 'admin_oidc_roles', 'which values give which role'],
+  ['admin_oidc_issuer', 'console_url', 'operators return to the console'],
 ] as const
 
 function findLacking(
   { proxyProtocol, signUp }: Config,
   given: ReadonlyMap<string, Given>,
 ): readonly SettingMistake[] {
-  const off = { smtp: false, proxy_protocol: proxyProtocol === 'off', sign_up: signUp === 'off' }
+  const off: Readonly<Record<string, boolean>> = {
+    proxy_protocol: proxyProtocol === 'off',
+    sign_up: signUp === 'off',
+  }
+  const find = (key: string): Given | undefined => given.get(key) ?? given.get(`${key}_file`)
   return needs.flatMap(([key, needed, why]) => {
-    const one = given.get(key)
-    if (one === undefined || off[key] || given.has(needed)) return []
+    const one = find(key)
+    if (one === undefined || off[key] === true || find(needed) !== undefined) return []
     return [{ setting: one.setting, place: one.place, message: `needs ${needed}: ${why}` }]
   })
 }
@@ -304,22 +321,6 @@ function findDoubled(secret: string, given: ReadonlyMap<string, Given>): readonl
   if (file === undefined || !given.has(secret)) return []
   const message = `and ${secret} are both set; set only one of them`
   return [{ setting: file.setting, place: file.place, message }]
-}
-
-function findStripeConflicts(given: ReadonlyMap<string, Given>): readonly SettingMistake[] {
-  const find = (secret: string): Given | undefined =>
-    given.get(secret) ?? given.get(`${secret}_file`)
-  const key = find('stripe_secret_key')
-  const webhook = find('stripe_webhook_secret')
-  const alone = key === undefined ? webhook : webhook === undefined ? key : undefined
-  if (alone === undefined) {
-    if (key === undefined || given.has('public_url')) return []
-    const message = 'needs public_url: customers return to the account page after they have paid'
-    return [{ setting: key.setting, place: key.place, message }]
-  }
-  const missing = key === undefined ? 'stripe_secret_key' : 'stripe_webhook_secret'
-  const message = `needs ${missing}, or ${missing}_file: payments take both secrets`
-  return [{ setting: alone.setting, place: alone.place, message }]
 }
 
 /** Without a record of backups the alert would fire for ever. */

@@ -183,11 +183,13 @@ export const pageAddress = text(
   (given) => {
     const url = URL.parse(given)
     if (url === null || url.href !== `${url.origin}/`) return undefined
-    const isSafe =
-      url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))
-    return isSafe ? url.origin : undefined
+    return isSafeAddress(url) ? url.origin : undefined
   },
 )
+
+export function isSafeAddress({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
+}
 
 /** The address of a mail server; its user name may be in it, the password is a separate setting. */
 export const mailServer = text(

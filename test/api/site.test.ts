@@ -160,6 +160,8 @@ test('the account page has name and contact of the operator', async () => {
     address: null,
     tax: null,
     members: false,
+    oidc: null,
+    sign_up: null,
     payments: null,
   })
 })
@@ -179,6 +181,8 @@ test('without a build both pages say how to make it, and the gateway serves', as
       address: null,
       tax: null,
       members: false,
+      oidc: null,
+      sign_up: null,
       payments: null,
     })
     assert.equal((await bare.health()).code, 200)

@@ -16,7 +16,7 @@ import { ToastLayer } from '../ui/toast.tsx'
 import { Account } from './frame.tsx'
 import { operatorQuery } from './read.ts'
 import { sessionQuery } from './session.ts'
-import { linkCode, SignIn } from './sign-in.tsx'
+import { proof, SignIn } from './sign-in.tsx'
 import { forgetToken, readToken, useToken } from './token.ts'
 import '../ui/tokens.css'
 import './account-page.css'
@@ -53,14 +53,17 @@ const client = new QueryClient({
 function AccountPage() {
   const token = useToken()
   const { data: operator, isPending } = useQuery(operatorQuery)
-  const hasMembers = operator?.members === true && linkCode === undefined
-  const session = useQuery({ ...sessionQuery, enabled: hasMembers && token === null })
+  const hasMembers = operator !== undefined && (operator.members || operator.oidc !== null)
+  const session = useQuery({
+    ...sessionQuery,
+    enabled: hasMembers && proof === undefined && token === null,
+  })
   const who = token ?? session.data?.member_id
   useEffect(() => {
     // Figures of one account must not stay for the next.
     if (who === undefined) client.removeQueries({ queryKey: ['account'] })
   }, [who])
-  if (linkCode !== undefined) return <SignIn />
+  if (proof !== undefined) return <SignIn />
   if (who !== undefined) return <Account key={who} />
   return isPending || (hasMembers && session.isPending) ? null : <SignIn />
 }

@@ -238,5 +238,6 @@ export const operatorForm = record({
   tax: nullable(record({ percent: number, note: nullable(text) })),
   members: truth,
   sign_up: nullable(text),
+  oidc: nullable(text),
   payments: nullable(record({ least_usd: number, most_usd: number })),
 })

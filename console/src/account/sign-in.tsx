@@ -1,6 +1,6 @@
-/** The ways in: a link by mail for members, and a read-only token, which is checked before it is kept. */
+/** The ways in: a link by mail or a provider for members, and a read-only token, which is checked first. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { t } from '../messages/t.ts'
 import { Problem } from '../problem.ts'
 import { Button } from '../ui/button.tsx'
@@ -8,8 +8,10 @@ import { Notice } from '../ui/card.tsx'
 import { textField } from '../ui/form-fields.tsx'
 import { NewForm } from '../ui/form.tsx'
 import { LanguageLinks } from '../ui/preferences.tsx'
+import { takeProof, type Proof } from '../ui/proof.ts'
+import { ProviderButton } from '../ui/provider.tsx'
 import { Failure } from '../ui/states.tsx'
-import type { ValueOf } from './answers.ts'
+import { record, text, type ValueOf } from './answers.ts'
 import { Brand, Contact, useTitle } from './frame.tsx'
 import { ask, operatorQuery } from './read.ts'
 import { call, lastLeft } from './session.ts'
@@ -44,15 +46,7 @@ async function enter(token: string): Promise<string> {
 }
 
 const view = new URLSearchParams(location.search).get('view')
-/** The code of the link, taken out of the address at once: it must not stay in the history. */
-export const linkCode = takeCode()
-
-function takeCode(): string | undefined {
-  if (view !== 'sign-in' && view !== 'sign-up') return undefined
-  const code = location.hash.slice(1)
-  history.replaceState(null, '', location.pathname)
-  return code === '' ? undefined : code
-}
+export const proof = takeProof(view === 'sign-in' || view === 'sign-up')
 
 /** The ways in by mail; further ones stand before the token. */
 function MailForm({ children }: { children: ReactNode }) {
@@ -80,19 +74,33 @@ function begin({ session }: Begun): boolean {
   return true
 }
 
-/** Nothing happens before a button is pressed: programs that scan mails open links, too. */
-function LinkPage({ code }: { code: string }) {
+let hasAnswered = false
+
+/** A link waits for a button: programs that scan mails open links, too. A provider's answer does not. */
+function ProofPage({ given }: { given: Proof }) {
   const { mutate, error, isPending, data } = useMutation({
-    mutationFn: (account?: string) => call('POST /session', begunForm, { code, account }),
+    mutationFn: (body: object) => call('POST /session', begunForm, body),
     onSuccess: begin,
   })
-  const choices = data?.accounts ?? [{ id: undefined, name: t('members.signIn') }]
+  useEffect(() => {
+    // It works once; the page may be drawn twice.
+    if (hasAnswered || !('oidc' in given)) return
+    hasAnswered = true
+    mutate(given)
+  }, [given, mutate])
+  const choices =
+    data?.accounts ?? ('oidc' in given ? [] : [{ id: undefined, name: t('members.signIn') }])
   return (
     <>
       {error !== null && <Failure error={error} onRetry={() => location.reload()} />}
       {choices.length > 1 && <p>{t('members.chooseAccount')}</p>}
       {choices.map(({ id, name }) => (
-        <Button key={name} look="primary" isBusy={isPending} onClick={() => mutate(id)}>
+        <Button
+          key={name}
+          look="primary"
+          isBusy={isPending}
+          onClick={() => mutate({ ...(data?.code ? { code: data.code } : given), account: id })}
+        >
           {name}
         </Button>
       ))}
@@ -108,12 +116,12 @@ export function SignIn() {
       <div className="stack sign-in-card">
         <Brand />
         <h1>{t('account.yours')}</h1>
-        {linkCode === undefined ? (
+        {proof === undefined ? (
           <Ways />
-        ) : isNew ? (
-          <NewAccount code={linkCode} onDone={(begun) => setNew(begin(begun))} />
+        ) : isNew && 'code' in proof ? (
+          <NewAccount code={proof.code} onDone={(begun) => setNew(begin(begun))} />
         ) : (
-          <LinkPage code={linkCode} />
+          <ProofPage given={proof} />
         )}
         <Contact />
       </div>
@@ -129,6 +137,12 @@ function Ways() {
   return (
     <>
       <WhyHere />
+      {operator && operator.oidc !== null && (
+        <ProviderButton
+          provider={operator.oidc}
+          begin={() => call('POST /oidc', record({ url: text }))}
+        />
+      )}
       {operator?.members === true && (
         <MailForm>
           {signUp !== null && (

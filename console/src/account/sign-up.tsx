@@ -16,7 +16,11 @@ export const emailField = textField(t('members.email'), {
 export const askedForm = record({ email: text, minutes: number })
 
 const choicesForm = list(record({ id: text, name: text }))
-export const begunForm = record({ session: nullable(record({})), accounts: choicesForm })
+export const begunForm = record({
+  session: nullable(record({})),
+  code: nullable(text),
+  accounts: choicesForm,
+})
 export type Begun = ValueOf<typeof begunForm>
 
 interface SignUpProps {

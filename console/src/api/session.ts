@@ -1,5 +1,6 @@
 /** The session of this browser: who signed in, with which role, until when. */
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import type { Proof } from '../ui/proof.ts'
 import { api, bodyOf } from './client.ts'
 
 export type Role = 'viewer' | 'operator' | 'owner'
@@ -23,7 +24,7 @@ export function useMay(least: Role): boolean {
   return data !== null && ranks[data.role] >= ranks[least]
 }
 
-export async function signIn(proof: { token: string } | { code: string }): Promise<void> {
+export async function signIn(proof: { token: string } | Proof): Promise<void> {
   await bodyOf(api.POST('/admin/v1/session', { body: proof }))
 }
 

@@ -1,4 +1,4 @@
-/** Signs in by an admin token, or by the code in the link that `npm start` and `turnpike console` print. */
+/** Signs in by an admin token, a provider, or the code in the link that `turnpike console` prints. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -9,19 +9,13 @@ import { textField } from '../ui/form-fields.tsx'
 import { NewForm } from '../ui/form.tsx'
 import { Problem } from '../problem.ts'
 import { Prose } from '../ui/prose.tsx'
+import { takeProof } from '../ui/proof.ts'
 import { describeFailure, Loading } from '../ui/states.tsx'
 import { LanguageLinks } from '../ui/preferences.tsx'
+import { OtherWays } from './other-ways.tsx'
 import icon from '../icon.svg'
 
-/** The code of the link, taken out of the address at once: it must not stay in the history. */
-const linkCode = takeCode()
-
-function takeCode(): string | undefined {
-  const code = location.hash.slice(1)
-  if (!location.pathname.endsWith('/sign-in') || code === '') return undefined
-  history.replaceState(null, '', location.pathname + location.search)
-  return code
-}
+const proof = location.pathname.endsWith('/sign-in') ? takeProof(location.hash !== '') : undefined
 
 let linkSignIn: Promise<void> | undefined
 
@@ -30,15 +24,15 @@ export function SignIn() {
   const navigate = useNavigate()
   const { next, ended } = useSearch({ from: '/sign-in' })
   const [linkError, setLinkError] = useState<unknown>()
-  const [isWaiting, setIsWaiting] = useState(linkCode !== undefined && window.isSecureContext)
+  const [isWaiting, setIsWaiting] = useState(proof !== undefined && window.isSecureContext)
   const enter = async (): Promise<void> => {
     await client.fetchQuery({ ...sessionQuery, staleTime: 0 })
     await navigate({ to: next ?? '/', replace: true })
   }
   useEffect(() => {
-    if (linkCode === undefined || !window.isSecureContext) return
-    // A code works once; the page may be drawn twice.
-    linkSignIn ??= signIn({ code: linkCode })
+    if (proof === undefined || !window.isSecureContext) return
+    // It works once; the page may be drawn twice.
+    linkSignIn ??= signIn(proof)
     linkSignIn.then(enter, (error: unknown) => {
       setLinkError(error)
       setIsWaiting(false)
@@ -60,7 +54,8 @@ export function SignIn() {
                 {describeFailure(linkError).title} <Prose text={t('shell.signIn.newLink')} />
               </Notice>
             )}
-            {window.isSecureContext ? <TokenForm onDone={() => void enter()} /> : <SafeWays />}
+            {window.isSecureContext && <TokenForm onDone={() => void enter()} />}
+            <OtherWays />
           </>
         )}
         <LanguageLinks />
@@ -106,20 +101,4 @@ async function signInByToken(token: string): Promise<void> {
     if (!(error instanceof Problem) || error.status !== 401) throw error
     throw new Problem(401, { detail: t('shell.signIn.invalid') })
   }
-}
-
-/** Over plain http from another machine a token would cross the network in clear, so none is asked for. */
-function SafeWays() {
-  const port = location.port === '' ? '80' : location.port
-  return (
-    <Notice tone="warn">
-      <p>{t('shell.signIn.insecure')}</p>
-      <ul className="marked">
-        <li>{t('shell.signIn.byProxy')}</li>
-        <li>
-          <Prose text={t('shell.signIn.byTunnel', { port, host: location.hostname })} />
-        </li>
-      </ul>
-    </Notice>
-  )
 }

@@ -9,6 +9,13 @@ import { isLoopback } from './own-origin.ts'
 export const secureCookie = '__Host-turnpike'
 export const plainCookie = 'turnpike_console'
 
+/** `oidc` is what a browser keeps while it is at an OpenID Connect provider. */
+const names = {
+  session: { secure: secureCookie, plain: plainCookie },
+  oidc: { secure: '__Host-turnpike-oidc', plain: 'turnpike_console_oidc' },
+} as const
+type CookieKind = keyof typeof names
+
 const attributes = 'Path=/; HttpOnly; SameSite=Strict'
 
 /** Returns the text that sets a cookie; without an end it lasts as long as the browser. */
@@ -21,8 +28,12 @@ export function cookieText(
 }
 
 /** Without an end: it lasts as long as the browser, and the gateway decides when the session is over. */
-export function printCookie(secret: string, { isHttps }: { readonly isHttps: boolean }): string {
-  return cookieText(isHttps ? secureCookie : plainCookie, secret, { isSecure: isHttps })
+export function printCookie(
+  secret: string,
+  { isHttps }: { readonly isHttps: boolean },
+  kind: CookieKind = 'session',
+): string {
+  return cookieText(names[kind][isHttps ? 'secure' : 'plain'], secret, { isSecure: isHttps })
 }
 
 /** Removes the cookies that the request may have. */
@@ -34,11 +45,14 @@ export function printRemovals(): readonly string[] {
 }
 
 /** Returns the secret in the cookie that counts for this host; undefined for none, and for two. */
-export function readCookie({ headers }: IncomingMessage): string | undefined {
-  const secure = cookieValues(headers.cookie, secureCookie)
+export function readCookie(
+  { headers }: IncomingMessage,
+  kind: CookieKind = 'session',
+): string | undefined {
+  const secure = cookieValues(headers.cookie, names[kind].secure)
   if (secure.length > 0) return secure.length === 1 ? secure[0] : undefined
   if (!isLoopback(headers.host)) return undefined
-  const plain = cookieValues(headers.cookie, plainCookie)
+  const plain = cookieValues(headers.cookie, names[kind].plain)
   return plain.length === 1 ? plain[0] : undefined
 }
 

@@ -15,7 +15,7 @@ import { readCookie } from './session-cookie.ts'
 export interface SignInParts {
   readonly clock: Clock
   readonly authenticate: Authenticate
-  readonly sessions: Pick<Sessions<TokenOwner>, 'find' | 'refuse'>
+  readonly sessions: Pick<Sessions<TokenOwner>, 'find' | 'refuse' | 'countTry'>
   /** Finds the address of a client from its connection and headers. */
   readonly addressOf: (incoming: IncomingMessage) => string | undefined
 }

@@ -26,6 +26,7 @@ import type { MemberApiParts } from './parts.ts'
 import {
   askForLink,
   askToSignUp,
+  beginOidc,
   beginSession,
   endSession,
   showSession,
@@ -150,6 +151,7 @@ async function answerStranger(
   const { row } = asked.route
   if (row === ownCalls.signIn) return askForLink(request, read.input, parts)
   if (row === ownCalls.signUp) return askToSignUp(request, read.input, parts)
+  if (row === ownCalls.oidc) return beginOidc(request, parts)
   return beginSession(request, read.input, parts)
 }
 

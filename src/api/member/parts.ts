@@ -3,6 +3,7 @@ import type { Member } from '../../access/member-store.ts'
 import type { Sessions } from '../../access/session.ts'
 import type { SignInMails } from '../../operations/members/sign-in-mails.ts'
 import type { OperationContext } from '../../operations/operation.ts'
+import type { OidcClient } from '../../operations/sessions/oidc.ts'
 import type { HolderApiParts } from '../usage/holder-api.ts'
 import type { OwnCookies } from './own-page.ts'
 
@@ -14,6 +15,8 @@ export interface MemberApiParts extends Omit<HolderApiParts, 'authenticate'> {
   readonly operations: Omit<OperationContext, 'actor'>
   /** Undefined where no mail server is set. */
   readonly signInMails: SignInMails | undefined
+  /** Undefined where no OpenID Connect provider is set. */
+  readonly oidc: OidcClient | undefined
   readonly bodyTimeoutMs: number
   /** Resolves when this gateway works with all that is stored by now. */
   readonly catchUp: () => Promise<void>

@@ -1,10 +1,10 @@
 /**
- * The calls of a browser about its own session: ask for a link, begin, show, end. They are the only ones that
- * set or remove a cookie. Asking and beginning need no session.
+ * The calls of a browser about its own session: ask for a link or the way to a provider, begin, show, end.
+ * They are the only ones that set or remove a cookie. Asking and beginning need no session.
  */
 import { hashSecret } from '../../access/key.ts'
 import type { Member } from '../../access/member-store.ts'
-import { makeSessionSecret, type LiveSession } from '../../access/session.ts'
+import { makeSessionSecret, oidcLifeMs, type LiveSession } from '../../access/session.ts'
 import { minuteMs } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import type { IncomingRequest } from '../../http/server/request.ts'
@@ -14,6 +14,7 @@ import {
   viewMemberSession,
 } from '../../operations/members/member-sessions.ts'
 import { ownCalls } from '../../operations/members/own-endpoints.ts'
+import { codeOfAddress } from '../../operations/members/proven-address.ts'
 import { signInLinkLifeMs, type Asked } from '../../operations/members/sign-in-mails.ts'
 import { checkSignUp } from '../../operations/members/sign-up.ts'
 import { refusalOfInput, type OperationRefusal } from '../../operations/operation.ts'
@@ -81,16 +82,47 @@ function answerByMail(
   }
 }
 
+const noOidc = refuse(
+  'operations.conflict',
+  'Signing in by OpenID Connect is not set up here. Ask the operator of this gateway.',
+)
+
+export async function beginOidc(
+  request: IncomingRequest,
+  { oidc, sessions, cookies }: MemberApiParts,
+): Promise<Answered> {
+  const tooMany = sessions.countTry(request.clientAddress)
+  if (tooMany !== undefined) return tooMany
+  if (oidc === undefined) return noOidc
+  const browser = makeSessionSecret()
+  const begun = await oidc.begin(browser)
+  if (begun.kind === 'refusal') return begun
+  return {
+    status: 200,
+    text: JSON.stringify({ url: begun.url }),
+    cookies: [cookies.print('sign-in', browser, oidcLifeMs)],
+  }
+}
+
 export async function beginSession(
   request: IncomingRequest,
   input: unknown,
-  { operations, sessions, cookies }: MemberApiParts,
+  parts: MemberApiParts,
 ): Promise<Answered> {
+  const { operations, sessions, cookies } = parts
   const refusal = refusalOfInput(ownCalls.begin.input, input)
   if (refusal !== undefined) return refusal
+  const { oidc: query, ...asked } = ownCalls.begin.input.parse(input)
+  const browser = cookies.read(request, 'sign-in')
+  const proven =
+    query === undefined
+      ? ({ kind: 'code', code: asked.code ?? '' } as const)
+      : await prove(query, browser, parts)
+  if (proven.kind === 'refusal') return sessions.refuse(proven, request.clientAddress)
   const begun = await beginMemberSession(operations, {
-    ...ownCalls.begin.input.parse(input),
-    browser: cookies.read(request, 'sign-in'),
+    ...asked,
+    code: proven.code,
+    browser,
     replaced: cookies.read(request, 'session'),
   })
   if ('code' in begun)
@@ -105,6 +137,18 @@ export async function beginSession(
     text,
     cookies: [cookies.print('session', secret), cookies.print('sign-in', '', 0)],
   }
+}
+
+/** Returns the code of a link for a person who has returned from the provider. */
+async function prove(
+  query: string,
+  browser: string | undefined,
+  { oidc, operations }: MemberApiParts,
+) {
+  if (oidc === undefined) return noOidc
+  const proven = await oidc.prove(browser, query)
+  if (proven.kind === 'refusal') return proven
+  return codeOfAddress(operations, proven.claims, proven.browser)
 }
 
 export async function showSession(

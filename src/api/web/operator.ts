@@ -11,6 +11,8 @@ export interface Operator {
   readonly members: boolean
   /** Whether people make accounts themselves, only with a top-up code or also without one; null = no. */
   readonly sign_up: 'invite' | 'open' | null
+  /** The host of the OpenID Connect provider at which members sign in; null = none. */
+  readonly oidc: string | null
   /** What an owner may pay at once, in whole USD; null = no payments are taken. */
   readonly payments: { readonly least_usd: number; readonly most_usd: number } | null
 }

@@ -7,7 +7,12 @@ import { createKeyDirectory, type KeyDirectory } from '../../access/key-director
 import { createKeyUses } from '../../access/key-uses.ts'
 import { createRunningLimits, type RunningLimits } from '../../access/limits.ts'
 import type { Member } from '../../access/member-store.ts'
-import { findMemberOwner, findTokenOwner, Sessions, type TokenOwner } from '../../access/session.ts'
+import {
+  findMemberOwner,
+  findOperatorOwner,
+  Sessions,
+  type TokenOwner,
+} from '../../access/session.ts'
 import { memberSessions, operatorSessions } from '../../access/session-store.ts'
 import { buildIpRanges } from '../../base/ip-address.ts'
 import { ClientAddresses } from '../../http/server/client-address.ts'
@@ -45,7 +50,7 @@ export function openCallers(opening: Opening, { store, operatorStore }: Money): 
     sessions: new Sessions({
       ...common,
       store: operatorSessions,
-      findOwner: findTokenOwner,
+      findOwner: findOperatorOwner({ hasOidc: config.adminOidcIssuer !== undefined }),
       onUsed: (tokenId, nowMs) => uses.note(tokenId, nowMs),
       onFailed: (address) => telemetry.failedSignIn({ kind: 'admin', address }),
     }),

@@ -15,6 +15,7 @@ import { reportMetrics, type MetricsReport } from '../../telemetry/united-metric
 import { catching, serveFront, type FrontParts } from '../front.ts'
 import { measureGateway } from './measuring.ts'
 import { webhookOf } from './payments.ts'
+import { openOperatorOidc } from './oidc.ts'
 import type { Opening } from './opening.ts'
 import type { OpenMembers } from './members.ts'
 import type { Operators } from './operators.ts'
@@ -49,7 +50,7 @@ export async function openListeners(opening: Opening, below: Below): Promise<Lis
       stallTimeoutMs: config.writeStallTimeoutMs,
       connectionsMax: limits.adminConnectionsMax,
     },
-    adminParts(opening, below, clients),
+    { ...adminParts(opening, below, clients), oidc: await openOperatorOidc(opening) },
   )
   // Both together, because each waits for its last connection.
   opened.defer(async () => void (await Promise.all([clients.close(), operators.close()])))
@@ -131,11 +132,12 @@ function operatorOf({ config }: Opening, { members, operators }: Below): Operato
     tax: tax === undefined ? null : { percent: tax / 1_000, note },
     members: members?.signInMails !== undefined,
     sign_up: signUp?.mode ?? null,
+    oidc: members?.oidc?.host ?? null,
     payments: checkout ? { least_usd: checkout.leastUsd, most_usd: checkout.mostUsd } : null,
   }
 }
 
-function adminParts(opening: Opening, below: Below, clients: Listener): AdminParts {
+function adminParts(opening: Opening, below: Below, clients: Listener): Omit<AdminParts, 'oidc'> {
   const { effects, metrics, telemetry } = opening
   const { site, isDraining, money, callers, operators, catchUp } = below
   const { authenticate, sessions, addresses } = callers

@@ -3,6 +3,7 @@ import { OwnCookies } from '../../api/member/own-page.ts'
 import type { MemberApiParts } from '../../api/member/parts.ts'
 import { SignInMails } from '../../operations/members/sign-in-mails.ts'
 import type { Callers } from './callers.ts'
+import { openMemberOidc } from './oidc.ts'
 import type { Opening } from './opening.ts'
 import type { Operators } from './operators.ts'
 
@@ -14,10 +15,11 @@ interface Below {
 
 export type OpenMembers = Omit<MemberApiParts, 'holderReads' | 'holderReader' | 'isStoreAvailable'>
 
-export function openMembers(
-  { config, effects, onError, opened, telemetry }: Opening,
+export async function openMembers(
+  opening: Opening,
   { callers, operators, catchUp }: Below,
-): OpenMembers | undefined {
+): Promise<OpenMembers | undefined> {
+  const { config, effects, onError, opened, telemetry } = opening
   const { publicUrl, bodyTimeoutMs } = config
   if (publicUrl === undefined) return undefined
   const { operations } = operators
@@ -32,6 +34,7 @@ export function openMembers(
     sessions: callers.memberSessions,
     operations,
     signInMails,
+    oidc: await openMemberOidc(opening),
     bodyTimeoutMs,
     catchUp,
     onFault: (error) => telemetry.fault(error, 'api'),

@@ -1,5 +1,6 @@
 /**
- * Sessions of members: begun by a link that was mailed, listed and ended by the member. A link works once, in
+ * Sessions of members: begun by a link that was mailed or made for an address that a provider has verified,
+ * listed and ended by the member. A link works once, in
  * the browser that asked for it. Where an address belongs to several accounts, the member chooses one.
  */
 import { z } from 'zod'
@@ -53,9 +54,10 @@ const choiceForm = z.strictObject({
   role: z.enum(memberRoles),
 })
 
-/** `session` is null where the member has to choose one of `accounts`. */
+/** `session` is null where the member has to choose one of `accounts`, with `code`. */
 export const begunForm = z.strictObject({
   session: memberSessionForm.nullable(),
+  code: z.string().nullable(),
   accounts: z.array(choiceForm),
 })
 
@@ -124,7 +126,13 @@ export async function beginMemberSession(
       if (first === undefined) return linkInvalid
       const { account } = presented
       if (account === undefined && members.length > 1)
-        return { view: { session: null, accounts: await choicesOf(transaction, members) } }
+        return {
+          view: {
+            session: null,
+            code: presented.code,
+            accounts: await choicesOf(transaction, members),
+          },
+        }
       const member =
         account === undefined ? first : members.find(({ accountId }) => accountId === account)
       if (member === undefined)
@@ -151,7 +159,7 @@ async function begin(
   const actor = { ...context, actor: member.id }
   await recordAction(transaction, actor, { action: 'member.sign-in', subject: member.id })
   const session = await viewMemberSession(transaction, { ...added.session, owner: member })
-  return { view: { session, accounts: [] }, secret: added.secret }
+  return { view: { session, code: null, accounts: [] }, secret: added.secret }
 }
 
 async function choicesOf(queryable: Queryable, members: readonly Member[]) {

@@ -160,7 +160,7 @@ const secret = z.string().max(300, 'must have at most 300 characters')
 
 const linkAskedForm = z.strictObject({ email: z.string(), minutes: z.int() })
 
-/** Calls that set, read or remove a cookie. Three of them need no session. */
+/** Calls that set, read or remove a cookie. */
 export const ownCalls = {
   signIn: rowOf('own.sign_in', {
     route: 'POST /sign-in',
@@ -182,12 +182,21 @@ export const ownCalls = {
     answer: linkAskedForm,
     example: { email: 'ann@customer.example' },
   }),
+  oidc: rowOf('own.oidc', {
+    route: 'POST /oidc',
+    summary: 'Begin to sign in by OpenID Connect: answers the address of the provider.',
+    session: 'begins',
+    input: noInput,
+    answer: z.strictObject({ url: z.string() }),
+  }),
   begin: rowOf('own.session.begin', {
     route: 'POST /session',
-    summary: 'Sign in with the code of a link, or make the account of one; sets the cookie.',
+    summary:
+      'Sign in with the code of a link or what a provider answered, or make the account of a link; sets the cookie.',
     session: 'begins',
     input: z.strictObject({
-      code: secret,
+      code: secret.optional(),
+      oidc: z.string().max(6_000, 'must have at most 6000 characters').optional(),
       account: secret.optional(),
       name: accountName.optional(),
       language: language.default('en'),

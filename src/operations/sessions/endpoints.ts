@@ -8,13 +8,34 @@ const secret = z.string().min(1, 'must not be empty').max(300, 'must have at mos
 
 /** They set, read or remove the cookie. */
 export const sessionCalls = {
-  begin: rowOf('session.begin', {
-    route: 'POST /session',
-    summary: 'Sign a browser in with an admin token or the code of a link; sets the cookie.',
+  oidcHost: rowOf('session.oidc.show', {
+    route: 'GET /session/oidc',
+    summary: 'Show the host of the OpenID Connect provider of operators; null without one.',
+    session: 'begins',
+    input: noInput,
+    answer: z.strictObject({ host: z.string().nullable() }),
+  }),
+  oidc: rowOf('session.oidc.begin', {
+    route: 'POST /session/oidc',
+    summary: 'Begin to sign in by OpenID Connect: answers the address of the provider.',
     role: 'viewer',
     session: 'begins',
     bodyBytesMax: 4_096,
-    input: z.strictObject({ token: secret.optional(), code: secret.optional() }),
+    input: noInput,
+    answer: z.strictObject({ url: z.string() }),
+  }),
+  begin: rowOf('session.begin', {
+    route: 'POST /session',
+    summary:
+      'Sign a browser in with an admin token, the code of a link, or what an OpenID Connect provider answered; sets the cookie.',
+    role: 'viewer',
+    session: 'begins',
+    bodyBytesMax: 8_192,
+    input: z.strictObject({
+      token: secret.optional(),
+      code: secret.optional(),
+      oidc: z.string().max(6_000, 'must have at most 6000 characters').optional(),
+    }),
     answer: sessionForm,
     example: { token: 'ad_exampleofatoken' },
   }),

@@ -1,7 +1,7 @@
 /**
- * Sessions of operators: begin, list, end, and links that begin one. Each acts for one admin token, and the
- * log of actions names that token. The secret of a cookie or a link leaves this file once; the store keeps
- * its hash.
+ * Sessions of operators: begin, list, end, and links that begin one. Each acts for one admin token, or for a
+ * person by OpenID Connect with the role that a claim gave; the log of actions names either. The secret of a
+ * cookie or a link leaves this file once; the store keeps its hash.
  */
 import { z } from 'zod'
 import { findKey, listKeys } from '../../access/key-store.ts'
@@ -11,6 +11,7 @@ import {
   hashSessionSecret,
   isUsableToken,
   makeSessionSecret,
+  personId,
   sessionIdleMs,
   signInCodeLifeMs,
   type LiveSession,
@@ -26,7 +27,9 @@ import { moment, type Answer } from '../answer-forms.ts'
 import { conflict, noInput, operation, timeText, type OperationContext } from '../operation.ts'
 
 export const sessionForm = z.strictObject({
-  token_id: z.string().meta({ description: 'The admin token whose rights the session has.' }),
+  token_id: z
+    .string()
+    .meta({ description: 'The admin token whose rights the session has, or `oidc:ROLE:PERSON`.' }),
   token_name: z.string(),
   role: z.enum(operatorRoles),
   created_at: moment,
@@ -57,6 +60,7 @@ export interface NewSession {
 type Proof =
   | { readonly kind: 'token'; readonly tokenId: string }
   | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'oidc'; readonly person: TokenOwner }
 
 const codeInvalid = refuse(
   'access.sign_in_code_invalid',
@@ -73,24 +77,28 @@ export function beginSession(
 ): Promise<NewSession | Refusal> {
   const nowMs = context.clock.now()
   return context.database.transact(async (transaction) => {
-    const tokenId =
-      proof.kind === 'token' ? proof.tokenId : await useCode(transaction, proof, nowMs)
-    const token = tokenId === undefined ? undefined : await findKey(transaction, tokenId)
-    if (!isUsableToken(token, nowMs)) return codeInvalid
+    const found = await findProven(transaction, proof, nowMs)
+    if (found === undefined) return codeInvalid
+    const { owner, ...whose } = found
     const replacedHash = replaced === undefined ? undefined : hashSessionSecret(replaced)
     if (replacedHash !== undefined) await operatorSessions.delete(transaction, replacedHash)
-    const { id: ownerId, expiresAtMs: endsByMs } = token
-    const { secret, session } = await addSession(transaction, operatorSessions, {
-      ownerId,
-      nowMs,
-      endsByMs,
-    })
-    const owner = { tokenName: token.name, role: sessionRoleOf(token) }
+    const { secret, session } = await addSession(transaction, operatorSessions, { ...whose, nowMs })
+    const { ownerId: subject } = whose
+    const actor = { ...context, actor: subject }
     const detail = { by: proof.kind }
-    const actor = { ...context, actor: token.id }
-    await recordAction(transaction, actor, { action: 'session.create', subject: token.id, detail })
+    await recordAction(transaction, actor, { action: 'session.create', subject, detail })
     return { kind: 'session', view: viewSession({ ...session, owner }), secret }
   })
+}
+
+/** Finds whose session it will be; undefined where the code or the token is not valid. */
+async function findProven(transaction: Transaction, proof: Proof, nowMs: number) {
+  if (proof.kind === 'oidc') return { ownerId: personId(proof.person), owner: proof.person }
+  const tokenId = proof.kind === 'token' ? proof.tokenId : await useCode(transaction, proof, nowMs)
+  const token = tokenId === undefined ? undefined : await findKey(transaction, tokenId)
+  if (!isUsableToken(token, nowMs)) return undefined
+  const owner = { tokenName: token.name, role: sessionRoleOf(token) }
+  return { ownerId: token.id, owner, endsByMs: token.expiresAtMs }
 }
 
 async function useCode(

@@ -83,7 +83,7 @@ CREATE TABLE key_use (
 -- every gateway on the store accepts them.
 CREATE TABLE session (
   id_hash TEXT COLLATE "C" PRIMARY KEY,
-  token_id TEXT COLLATE "C" NOT NULL, -- the admin token whose rights it has
+  token_id TEXT COLLATE "C" NOT NULL, -- the admin token whose rights it has, or oidc:ROLE:PERSON
   created_at_ms BIGINT NOT NULL,
   last_used_at_ms BIGINT NOT NULL, -- by a person, up to a minute late
   expires_at_ms BIGINT NOT NULL

@@ -5,6 +5,7 @@ export const ui = {
   themes: { system: 'Theme of the system', light: 'Light theme', dark: 'Dark theme' },
   close: 'Close',
   cancel: 'Cancel',
+  signInWith: 'Sign in with {provider}',
   loss: {
     typed: 'Discard what you have typed?',
     typedText: 'It is not saved.',

@@ -8,6 +8,7 @@ export const ui = {
   themes: { system: '跟随系统', light: '浅色主题', dark: '深色主题' },
   close: '关闭',
   cancel: '取消',
+  signInWith: '用 {provider} 登录',
   loss: {
     typed: '放弃已输入的内容？',
     typedText: '内容尚未保存。',

@@ -25,6 +25,15 @@ export const errors = {
         '账户页面的登录链接已使用过、已过期（15 分钟后）、已被新的链接取代，或在另一浏览器中打开。',
       advice: '请在此浏览器中重新请求链接，并使用最新的邮件。',
     },
+    oidc_refused: {
+      meaning:
+        'OpenID Connect 登录被拒绝：提供方拒绝了它，它不是在此处开始的，它已被使用过，或者此人在这里没有账户或角色。消息会说明是哪一种。',
+      advice: '请在同一浏览器中重新开始，或申请邀请或角色。',
+    },
+    oidc_unavailable: {
+      meaning: 'OpenID Connect 提供方没有及时应答，或应答不正确。',
+      advice: '请稍后重试。运营方：原因见网关的日志。',
+    },
     https_required: {
       meaning: '以明文 http 登录控制台只能在回环地址上进行（`127.0.0.1`、`[::1]`、`localhost`）。',
       advice:

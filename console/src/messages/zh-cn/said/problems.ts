@@ -8,6 +8,8 @@ export const problems = {
     sign_in_code_invalid: '登录链接已使用过或已过期。（{detail}）',
     sign_in_link_invalid:
       '登录链接已使用过、已过期、已被新的链接取代，或是在另一浏览器中请求的。（{detail}）',
+    oidc_refused: '未能通过 OpenID Connect 登录。（{detail}）',
+    oidc_unavailable: 'OpenID Connect 登录暂时不可用，请稍后重试。（{detail}）',
     https_required:
       '只有在本机地址上才能通过明文 http 登录。请使用 https 或 SSH 隧道。（{detail}）',
     cross_site_request: '该请求不是由控制台或账户页面发出的。（{detail}）',

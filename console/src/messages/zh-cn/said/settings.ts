@@ -9,6 +9,7 @@ export const settings = {
     Endings: '结束方式',
     'Audit and retention': '审计与保留',
     'Account page': '账户页面',
+    'Sign-in by OpenID Connect': 'OpenID Connect 登录',
     Traces: '链路追踪',
     Payments: '支付',
     Alerts: '告警',
@@ -105,7 +106,7 @@ export const settings = {
     sign_up_domains:
       '允许注册的邮箱域名，以逗号分隔：`customer.example, example.org`。子域名是另一个域名。',
     public_url:
-      '账户持有者访问 `listen` 的地址，例如 `https://gateway.example`：https，或本机地址上的 http，不带路径。设置后即启用[成员](members.md)，他们通过邮件登录；为此还需要 `smtp` 和 `smtp_from`。',
+      '账户持有者访问 `listen` 的地址，例如 `https://gateway.example`：https，或本机地址上的 http，不带路径。设置后即启用[成员](members.md)，他们通过邮件登录（需要 `smtp` 和 `smtp_from`）或通过 OpenID Connect 登录。',
     operator_name:
       '您的名称，显示在账户持有人的账户页面（`/account`）上。能访问 `listen` 的人都能读到它和下一项。',
     operator_contact:
@@ -121,6 +122,23 @@ export const settings = {
     payment_min_usd: '账户持有人一次最少可支付的金额（美元）。',
     payment_max_usd: '账户持有人一次最多可支付的金额（美元）。',
     stripe_url: '本机上代替 Stripe 的服务，供测试使用：`http://127.0.0.1:12111`。',
+    oidc_issuer:
+      '[成员](members.md#sign-in-by-openid-connect)登录所用的提供方：其 issuer，例如 `https://login.example`。需要 `oidc_client_id` 和 `public_url`。',
+    oidc_client_id: '您在该提供方的客户端的标识。',
+    oidc_client_secret: '该客户端的密钥（如有）。',
+    oidc_client_secret_file: '存有该密钥的文件。',
+    console_url:
+      '运营方访问 `admin_listen` 的地址，例如 `https://admin.example.com`：https，或本机地址上的 http，不带路径。只有 OpenID Connect 登录需要它。',
+    admin_oidc_issuer:
+      '[运营方](console.md#sign-in-by-openid-connect)登录控制台所用的提供方。需要 `admin_oidc_client_id`、`admin_oidc_role_claim`、`admin_oidc_roles` 和 `console_url`。',
+    admin_oidc_client_id: '您在该提供方的客户端的标识。',
+    admin_oidc_client_secret: '该客户端的密钥（如有）。',
+    admin_oidc_client_secret_file: '存有该密钥的文件。',
+    admin_oidc_scope:
+      '网关向该提供方请求的范围。有的提供方只有在请求 `groups` 之类的范围时才给出组。',
+    admin_oidc_role_claim: '决定运营方角色的声明，例如 `groups`：一个文本或一个列表。',
+    admin_oidc_roles:
+      '该声明的哪些值对应哪个角色：`gateway-admins=owner, support=operator, staff=viewer`。以最高的角色为准；没有角色的人会被拒绝。',
     otlp_endpoint:
       'OpenTelemetry 收集器的地址：`http://127.0.0.1:4318`。追踪发往其下的 `/v1/traces`。没有它就没有追踪。未设置时以 `OTEL_EXPORTER_OTLP_ENDPOINT` 为准。',
     otlp_sample_ratio: '客户端未作决定时，被追踪的请求所占的比例，从 `0` 到 `1`。',
