@@ -16,7 +16,7 @@ import {
   type OperationRefusal,
 } from '../../operations/operation.ts'
 import { personOf, type OperatorOidc } from '../../operations/sessions/person.ts'
-import { beginSession, endSession, viewSession } from '../../operations/sessions/sessions.ts'
+import { beginSession, operatorsOwn, viewSession } from '../../operations/sessions/sessions.ts'
 import { placesOf, readInput } from './input.ts'
 import { judgeSignIn } from './own-origin.ts'
 import {
@@ -138,7 +138,7 @@ export function addSessionCalls(app: Hono<Environment>, parts: SessionCallParts)
   app.delete(path, async (request) => {
     const { session, tokenId } = request.get('operator')
     if (session === undefined) return answerRefusal(request, noSession)
-    await endSession({ ...parts.operations, actor: tokenId }, session.idHash)
+    await operatorsOwn.end({ ...parts.operations, actor: tokenId }, session.idHash)
     for (const removal of printRemovals()) request.header('set-cookie', removal, { append: true })
     return request.json({ ended: 1 })
   })

@@ -10,7 +10,7 @@ import { refuse, type Refusal } from '../../base/errors.ts'
 import type { IncomingRequest } from '../../http/server/request.ts'
 import {
   beginMemberSession,
-  endMemberSession,
+  membersOwn,
   viewMemberSession,
 } from '../../operations/members/member-sessions.ts'
 import { ownCalls } from '../../operations/members/own-endpoints.ts'
@@ -163,7 +163,7 @@ export async function endSession(
   session: LiveSession<Member>,
   { operations, cookies }: MemberApiParts,
 ): Promise<OwnAnswer> {
-  await endMemberSession({ ...operations, actor: session.ownerId }, session.idHash)
+  await membersOwn.end({ ...operations, actor: session.ownerId }, session.idHash)
   return {
     status: 200,
     text: JSON.stringify({ ended: 1 }),

@@ -12,7 +12,6 @@ import {
 } from '../../access/member-store.ts'
 import {
   addSession,
-  agesAt,
   hashSessionSecret,
   sessionIdleMs,
   type LiveSession,
@@ -30,12 +29,11 @@ import { moment, type Answer } from '../answer-forms.ts'
 import {
   attempt,
   invalidField,
-  noInput,
-  operation,
   timeText,
   type OperationContext,
   type OperationRefusal,
 } from '../operation.ts'
+import { ownSessions } from '../sessions/own-sessions.ts'
 import { signUp } from './sign-up.ts'
 
 export const memberSessionForm = z.strictObject({
@@ -169,57 +167,8 @@ async function choicesOf(queryable: Queryable, members: readonly Member[]) {
   return choices
 }
 
-/** Ends the session that asks. */
-export async function endMemberSession(context: OperationContext, idHash: string): Promise<void> {
-  await context.database.transact(async (transaction) => {
-    await memberSessions.delete(transaction, idHash)
-    await recordAction(transaction, context, {
-      action: 'member.sign-out',
-      subject: context.actor,
-    })
-  })
-}
-
-const sessionsForm = z.strictObject({
-  items: z.array(
-    z.strictObject({
-      created_at: moment,
-      last_used_at: moment.meta({ description: 'By a person; up to a minute old.' }),
-      expires_at: moment,
-      current: z.boolean().meta({ description: 'The session of this request.' }),
-    }),
-  ),
-  next_cursor: z.null(),
+/** Of the member who asks. */
+export const membersOwn = ownSessions(memberSessions, {
+  end: 'member.sign-out',
+  endAll: 'member.sign-out-all',
 })
-
-/** Lists the sessions of the member who asks, newest first; 20 at most. */
-export const listMemberSessions = operation(
-  { input: noInput, answer: sessionsForm },
-  async ({ database, clock, actor, session }) => {
-    const rows = await memberSessions.list(database, actor, agesAt(clock.now()))
-    const items = rows.map((row) => ({
-      created_at: timeText(row.createdAtMs),
-      last_used_at: timeText(row.lastUsedAtMs),
-      expires_at: timeText(row.expiresAtMs),
-      current: row.idHash === session,
-    }))
-    return { items, next_cursor: null }
-  },
-)
-
-export const endedForm = z.strictObject({ ended: z.int() })
-
-/** Ends all sessions of the member who asks. */
-export const endMemberSessions = operation({ input: noInput, answer: endedForm }, (context) =>
-  context.database.transact(async (transaction) => {
-    const { actor, clock } = context
-    const ended = (await memberSessions.list(transaction, actor, agesAt(clock.now()))).length
-    await memberSessions.deleteOf(transaction, actor)
-    await recordAction(transaction, context, {
-      action: 'member.sign-out-all',
-      subject: actor,
-      detail: { ended },
-    })
-    return { ended }
-  }),
-)

@@ -10,13 +10,8 @@ import { createClientKey, editKey, listAccountKeys, revokeKey, rotateKey } from 
 import { beginCheckout } from '../payments/checkout.ts'
 import { accountName, language } from '../input.ts'
 import { noInput } from '../operation.ts'
-import {
-  begunForm,
-  endedForm,
-  endMemberSessions,
-  listMemberSessions,
-  memberSessionForm,
-} from './member-sessions.ts'
+import { endedForm } from '../sessions/own-sessions.ts'
+import { begunForm, membersOwn, memberSessionForm } from './member-sessions.ts'
 import { editMember, inviteMember, listMembers, memberEmail, removeMember } from './members.ts'
 import { changeOwnAccount, listActivity, showOwnAccount } from './own-account.ts'
 
@@ -128,12 +123,12 @@ const written = endpoints('own', {
   listSessions: {
     route: 'GET /sessions',
     summary: 'List your sessions, newest first; 20 at most.',
-    operation: listMemberSessions,
+    operation: membersOwn.list,
   },
   endSessions: {
     route: 'DELETE /sessions',
     summary: 'Sign out everywhere: end all your sessions.',
-    operation: endMemberSessions,
+    operation: membersOwn.endAll,
   },
 })
 

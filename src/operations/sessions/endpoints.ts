@@ -1,6 +1,7 @@
 /** Endpoints of the sessions of browsers. A program needs none: it sends its token with each request. */
 import { z } from 'zod'
-import { endedForm, endSessions, listSessions, sessionForm } from './sessions.ts'
+import { endedForm } from './own-sessions.ts'
+import { operatorsOwn, sessionForm } from './sessions.ts'
 import { endpoints, rowOf, type SessionCall } from '../endpoint.ts'
 import { noInput } from '../operation.ts'
 
@@ -60,12 +61,12 @@ export const sessionEndpoints = endpoints('sessions', {
   list: {
     route: 'GET /sessions',
     summary: 'List the sessions of this admin token, newest first; 20 at most.',
-    operation: listSessions,
+    operation: operatorsOwn.list,
   },
   end: {
     route: 'DELETE /sessions',
     summary: 'Sign out everywhere: end all sessions of this admin token.',
     role: 'viewer',
-    operation: endSessions,
+    operation: operatorsOwn.endAll,
   },
 })

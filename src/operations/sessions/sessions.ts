@@ -7,7 +7,6 @@ import { z } from 'zod'
 import { findKey, listKeys } from '../../access/key-store.ts'
 import {
   addSession,
-  agesAt,
   hashSessionSecret,
   isUsableToken,
   makeSessionSecret,
@@ -25,6 +24,7 @@ import type { Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import { moment, type Answer } from '../answer-forms.ts'
 import { conflict, noInput, operation, timeText, type OperationContext } from '../operation.ts'
+import { ownSessions } from './own-sessions.ts'
 
 export const sessionForm = z.strictObject({
   token_id: z
@@ -110,57 +110,11 @@ async function useCode(
   return codeHash === undefined ? undefined : takeSignInCode(transaction, { codeHash, nowMs })
 }
 
-const sessionsForm = z.strictObject({
-  items: z.array(
-    z.strictObject({
-      created_at: moment,
-      last_used_at: moment.meta({ description: 'By a person; up to a minute old.' }),
-      expires_at: moment,
-      current: z.boolean().meta({ description: 'The session of this request.' }),
-    }),
-  ),
-  next_cursor: z.null(),
+/** Of the operator who asks. */
+export const operatorsOwn = ownSessions(operatorSessions, {
+  end: 'session.end',
+  endAll: 'session.end-all',
 })
-
-/** Lists the sessions of the token that asks, newest first. There are few. */
-export const listSessions = operation({ input: noInput, answer: sessionsForm }, async (context) => {
-  const { database, clock, actor, session } = context
-  const rows = await operatorSessions.list(database, actor, agesAt(clock.now()))
-  const items = rows.map((row) => ({
-    created_at: timeText(row.createdAtMs),
-    last_used_at: timeText(row.lastUsedAtMs),
-    expires_at: timeText(row.expiresAtMs),
-    current: row.idHash === session,
-  }))
-  return { items, next_cursor: null }
-})
-
-/** Ends the session that asks. */
-export async function endSession(context: OperationContext, idHash: string): Promise<void> {
-  await context.database.transact(async (transaction) => {
-    await operatorSessions.delete(transaction, idHash)
-    await recordAction(transaction, context, { action: 'session.end', subject: context.actor })
-  })
-}
-
-export const endedForm = z.strictObject({
-  ended: z.int().meta({ description: 'How many sessions.' }),
-})
-
-/** Ends all sessions of the token that asks. */
-export const endSessions = operation({ input: noInput, answer: endedForm }, (context) =>
-  context.database.transact(async (transaction) => {
-    const ages = agesAt(context.clock.now())
-    const ended = (await operatorSessions.list(transaction, context.actor, ages)).length
-    await operatorSessions.deleteOf(transaction, context.actor)
-    await recordAction(transaction, context, {
-      action: 'session.end-all',
-      subject: context.actor,
-      detail: { ended },
-    })
-    return { ended }
-  }),
-)
 
 /** A code that begins a session once, soon. */
 export interface SignInCode {
