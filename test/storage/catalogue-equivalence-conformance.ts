@@ -190,7 +190,7 @@ function changedFile(stored: Catalogue, { section, name, kind: one, form }: Chan
 }
 
 /** An entry without these keeps the stored value, so a file removes them by null. */
-const keptKeys = ['max_output_tokens', 'thinks']
+const keptKeys = ['max_output_tokens', 'price', 'thinks']
 
 /** RFC 7396, written down a second time. */
 function merge(target: unknown, patch: unknown): unknown {
