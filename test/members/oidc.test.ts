@@ -54,8 +54,6 @@ async function signIn(browser = newBrowser()): Promise<WireAnswer> {
 
 const settingsFor = (issuer: string) => ({
   public_url: publicUrl,
-  smtp: 'smtp://127.0.0.1:9',
-  smtp_from: 'turnpike@example.com',
   max_failed_sign_ins: '0',
   oidc_issuer: issuer,
   oidc_client_id: oidcClient.id,
@@ -102,6 +100,17 @@ describe('signing in by OpenID Connect', () => {
     assert.deepEqual([...browser.cookies.keys()], ['__Host-turnpike-member'])
     const [action] = await recentActions(gateway.context, { sessions: true })
     assert.deepEqual([action?.action, action?.actor_name], ['member.sign-in', email])
+  })
+
+  test('needs no mail: an owner invites, and hears that no mail was sent', async () => {
+    const browser = newBrowser()
+    await signIn(browser)
+    const second = `bob-${count}@acme.example`
+    const invited = await browser.call('POST', '/members', { email: second, role: 'member' })
+    assert.equal(invited.status, 201, invited.text)
+    assert.match(String(valueOf(invited)['mail_problem']), /sends no mail; tell the person/)
+    provider.person = { sub: second, email: second, email_verified: true }
+    assert.equal((await signIn()).status, 200)
   })
 
   test('lets the member of several accounts choose one, once', async () => {

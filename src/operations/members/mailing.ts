@@ -11,14 +11,17 @@ export type Mailing =
       readonly publicUrl: string
       readonly operatorName: string | undefined
     }
+  /** Members sign in by OpenID Connect alone. */
+  | { readonly kind: 'none' }
   | { readonly kind: 'missing'; readonly settings: readonly string[] }
 
 export type ReadyMailing = Extract<Mailing, { kind: 'ready' }>
 
 export function mailingOf(config: Config, send: SendMail | undefined): Mailing {
-  const { publicUrl, operatorName } = config
+  const { publicUrl, operatorName, oidcIssuer } = config
   if (publicUrl !== undefined && send !== undefined)
     return { kind: 'ready', send, publicUrl, operatorName }
+  if (publicUrl !== undefined && oidcIssuer !== undefined) return { kind: 'none' }
   const settings = [
     ...(publicUrl === undefined ? ['public_url'] : []),
     ...(send === undefined ? ['smtp', 'smtp_from'] : []),

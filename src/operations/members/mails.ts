@@ -9,8 +9,10 @@ import { conflict, type OperationContext } from '../operation.ts'
 import type { ReadyMailing } from './mailing.ts'
 
 /** Refuses where members get no mail, and names the settings that are missing. */
-export function requireMailing({ mailing }: OperationContext): ReadyMailing {
+/** Undefined where members need no mail, because they sign in by OpenID Connect. */
+export function requireMailing({ mailing }: OperationContext): ReadyMailing | undefined {
   if (mailing?.kind === 'ready') return mailing
+  if (mailing?.kind === 'none') return undefined
   const settings = mailing?.settings ?? ['public_url', 'smtp', 'smtp_from']
   const [verb, noun] = settings.length === 1 ? ['is', 'setting'] : ['are', 'settings']
   throw conflict(

@@ -118,6 +118,7 @@ export const inviteMember = operation(
         member: await addMember(context, transaction, found, { email, role }),
       }
     })
+    if (mailing === undefined) return { ...viewMember(member), mail_problem: noMail }
     const mail = invitationMail(mailing, account.language, { account: account.name, email })
     const messageId = `${member.id}.${member.invitedAtMs}`
     const result = await mailing.send({ messageId, to: email, ...mail })
@@ -125,6 +126,8 @@ export const inviteMember = operation(
     return { ...viewMember(member), mail_problem: problem }
   },
 )
+
+const noMail = 'this gateway sends no mail; tell the person to sign in on the account page'
 
 async function addMember(
   context: OperationContext,
