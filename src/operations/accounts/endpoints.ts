@@ -36,7 +36,7 @@ export const accountEndpoints = endpoints('accounts', {
     operation: showAccount,
     isForCredits: true,
     // Charges change the amounts. The answer of a change has only the balance.
-    untagged: ['balance_usd', 'held_usd', 'available_usd', 'spend'],
+    untagged: ['balance_usd', 'held_usd', 'available_usd', 'spend', 'has_paid'],
   },
   change: {
     route: 'PATCH /accounts/{account}',
