@@ -1,9 +1,9 @@
 /**
- * The parts of docs/ that are made from the program are up to date, every part has its place, and the worked
- * example of docs/money.md has the amounts that the program computes.
+ * The parts of docs/ that are made from the program are up to date, every part has its place, the worked
+ * example of docs/money.md has the amounts that the program computes, and SECURITY.md names real tests.
  */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { format, resolveConfig } from 'prettier'
@@ -36,6 +36,17 @@ test('each part is on one page', () => {
 test('a page that names a part which does not exist is a mistake', () => {
   const page = '<!-- made from the program: nonsense -->\n<!-- end -->'
   assert.throws(() => fillPage(page, buildParts()), /There is no part nonsense/)
+})
+
+test('the tests that SECURITY.md names are there', () => {
+  const root = join(folder, '..')
+  const named = readFileSync(join(root, 'SECURITY.md'), 'utf8').matchAll(/`(test\/[^`]+)`/g)
+  const paths = [...named].map(([, path = '']) => path)
+  assert.ok(paths.length > 20)
+  assert.deepEqual(
+    paths.filter((path) => !existsSync(join(root, path))),
+    [],
+  )
 })
 
 test('the amounts of the worked example are those of the program', () => {
