@@ -7,6 +7,7 @@ export const codes = {
   make: 'Make codes',
   amount: 'Each',
   amountEach: 'Amount of each code',
+  amountHint: '0 only invites to sign up',
   howMany: 'Number of codes',
   howManyHint: '1 to 1000',
   counts: {

@@ -10,6 +10,7 @@ export const codes = {
   make: '生成充值码',
   amount: '面额',
   amountEach: '每个充值码的金额',
+  amountHint: '0 表示仅用于邀请注册',
   howMany: '数量',
   howManyHint: '1 到 1000',
   counts: {

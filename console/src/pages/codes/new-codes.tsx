@@ -9,7 +9,11 @@ import { dayField, textField, usdField } from '../../ui/form-fields.tsx'
 import { NewForm } from '../../ui/form.tsx'
 
 const fields = {
-  amount_usd: usdField(t('codes.amountEach'), { isRequired: true, input: { autoFocus: true } }),
+  amount_usd: usdField(t('codes.amountEach'), {
+    isRequired: true,
+    hint: t('codes.amountHint'),
+    input: { autoFocus: true },
+  }),
   count: textField(t('codes.howMany'), {
     isRequired: true,
     hint: t('codes.howManyHint'),
