@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { newId } from '../../src/base/id.ts'
 import { saveFreeExchanges } from '../../src/ledger/free-exchange-store.ts'
 import { checkAccessibility, checkFitsWindow } from '../support/console/look.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
+import { eventually } from '../support/eventually.ts'
 import { countRequests, listRequests } from '../support/operations.ts'
+
+type Box = NonNullable<Awaited<ReturnType<Locator['boundingBox']>>>
 
 describe('a list', () => {
   let console: OpenConsole
@@ -28,14 +31,18 @@ describe('a list', () => {
 
   test('keeps its heads in sight, and its rows low', () =>
     console.withConsole({ path: '/requests' }, async (page) => {
-      await rows(page).nth(40).scrollIntoViewIfNeeded()
-      const head = await table(page).getByRole('columnheader').first().boundingBox()
-      assert.ok(head !== null && Math.abs(head.y) < 2, `the head is at ${head?.y}`)
-      const row = await rows(page).nth(40).boundingBox()
-      assert.ok(row !== null && row.height <= 40, `a row is ${row?.height} px high`)
+      const wait = (place: Locator, fits: (box: Box) => boolean): Promise<Box | null> =>
+        eventually(
+          'the box',
+          () => place.boundingBox(),
+          (box) => box !== null && fits(box),
+        )
+      const row = rows(page).nth(40)
+      await row.scrollIntoViewIfNeeded()
+      await wait(table(page).getByRole('columnheader').first(), ({ y }) => Math.abs(y) < 2)
+      await wait(row, ({ height }) => height <= 40)
       await page.getByRole('button', { name: 'Higher rows' }).click()
-      const roomy = await rows(page).nth(0).boundingBox()
-      assert.ok(roomy !== null && roomy.height > 44)
+      await wait(row, ({ height }) => height > 44)
     }))
 
   test('moves by j and k, opens a row by Enter, and closes it by Escape', async () => {
