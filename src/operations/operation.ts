@@ -37,7 +37,7 @@ export interface OperationContext {
   readonly member?: Pick<Member, 'id' | 'accountId' | 'role'>
   /** How people get mail. Absent = this program sends none. */
   readonly mailing?: Mailing
-  /** Who may sign up. Absent = nobody. */
+  /** Who may sign up. Absent = operators alone make accounts. */
   readonly signUp?: SignUpRule | undefined
   /** The key that seals vendor credentials. Read only when a credential is sealed or opened. */
   readonly masterKey: () => Secret
@@ -47,7 +47,7 @@ export interface OperationContext {
   readonly credentialRule?: CredentialRule
   /** Hides sealed credentials in a catalogue: its reader may not apply one. */
   readonly hidesSealed?: boolean
-  /** Bounds the tries of top-up codes. Absent = nobody outside can try one. */
+  /** Bounds the tries of top-up codes. Absent where only operators try one. */
   readonly codeTries?: CodeTries
   /** The address of the client, where there is one. */
   readonly address?: string | undefined

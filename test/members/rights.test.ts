@@ -53,7 +53,7 @@ let member: Person
 let otherOwner: Person
 let removed: Person
 let expired: Person
-/** Of the member; nobody who is refused changes it. */
+/** Of the member; a refused call does not change it. */
 let target: { readonly key: string; readonly member: string }
 /** By a key of the owner. */
 let ownersRequest: string

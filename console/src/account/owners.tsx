@@ -187,7 +187,7 @@ export function Details() {
       <Shown query={useQuery(detailsQuery)}>
         {(details) => (
           <DraftForm
-            // What is saved is read again, and is then what a further change begins with.
+            // Saved details are read again, and a further change begins with them.
             key={JSON.stringify(details)}
             fields={detailFields}
             read={details}

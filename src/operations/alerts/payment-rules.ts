@@ -6,7 +6,7 @@ import { listProblems, type PaymentProblem, type PaymentRow } from '../payments/
 import type { Finding } from './alert-kind.ts'
 import { applyObservation, type RaiseOptions } from './raise.ts'
 
-/** Later nobody expects a payment any more; the comparison with Stripe's export still finds it. */
+/** Later a payment is no news any more; the comparison with Stripe's export still finds it. */
 const newMs = 14 * dayMs
 const paymentsMax = 200
 

@@ -8,7 +8,7 @@ export interface SignUpRule {
   readonly domains: readonly string[] | undefined
 }
 
-/** Undefined where nobody may. */
+/** Undefined where operators alone make accounts. */
 export function signUpRuleOf({ signUp: mode, signUpDomains }: Config): SignUpRule | undefined {
   return mode === 'off' ? undefined : { mode, domains: signUpDomains }
 }
