@@ -139,7 +139,7 @@ describe('signing up', () => {
     })
     assert.equal(confirmed.status, 200, confirmed.text)
     const session = valueOf(await browser.call('GET', '/session'))
-    assert.deepEqual(valueOf(confirmed), { session, accounts: [] })
+    assert.deepEqual(valueOf(confirmed), { session, code: null, accounts: [] })
     assert.deepEqual([session['email'], session['role']], [email, 'owner'])
     const [account] = await accountsNamed('northwind')
     assert.deepEqual(
