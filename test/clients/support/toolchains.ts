@@ -1,5 +1,5 @@
 /**
- * What the examples in Go and Java need of the machine. Prepared once: packages are downloaded and
+ * What programs in Go and Java need of the machine. Prepared once: packages are downloaded and
  * compiled before the examples run. A missing toolchain is an outcome with its reason, not a failure.
  */
 import { createHash } from 'node:crypto'
@@ -36,6 +36,15 @@ export async function prepareGo(
     return { kind: 'missing', reason: `go is older than ${wanted}` }
   await mustRun('go', ['build', '-o', output, './...'], cwd, goEnv)
   return { kind: 'ready', env: goEnv, links: {} }
+}
+
+/** Compiles a published program, such as `example.com/program@v1.2.3`, into a folder. */
+export async function installGo(program: string, folder: string): Promise<Toolchain> {
+  const env = { ...goEnv, GOBIN: folder }
+  if ((await find('go', ['env', 'GOVERSION'], folder, env)) === undefined)
+    return { kind: 'missing', reason: 'go is not installed' }
+  await mustRun('go', ['install', program], folder, env)
+  return { kind: 'ready', env, links: {} }
 }
 
 export async function prepareJava(): Promise<Toolchain> {
