@@ -221,7 +221,7 @@ for (const [language, words] of languages)
         await page.getByRole('heading', { level: 1, name }).waitFor()
         await page.locator('data[value="7"]').first().waitFor()
         await openView(page, words.account.tabs.activity)
-        await page.getByText(words.members.did.accountSignUp).waitFor()
+        await page.getByText(words.figures.did.accountSignUp).waitFor()
         const account = await showAccount(gateway.context, { account: name })
         assert.deepEqual(
           [account.language, account.contact],

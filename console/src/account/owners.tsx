@@ -129,7 +129,7 @@ const activityList = defineList<ValueOf<typeof doneForm>>({
   name: 'account-page-activity',
   caption: t('account.tabs.activity'),
   rowKey: ({ sequence }) => String(sequence),
-  rowName: ({ action }) => actionWords(action, 'members'),
+  rowName: ({ action }) => actionWords(action),
   columns: [
     { id: 'time', name: t('account.time'), place: 'note', cell: ({ at }) => <Time at={at} /> },
     {
@@ -142,7 +142,7 @@ const activityList = defineList<ValueOf<typeof doneForm>>({
       id: 'action',
       name: t('members.action'),
       place: 'name',
-      cell: (one) => actionWords(one.action, 'members'),
+      cell: (one) => actionWords(one.action),
     },
     { id: 'subject', name: t('members.subject'), cell: (one) => one.subject_name ?? one.subject },
   ],

@@ -1,9 +1,13 @@
-/** Words for what the log of actions records: `audit` has them for operators, `members` for owners. */
+/** Words for what the log of actions records. The account page has those that its owners see. */
 import { t } from '../messages/t.ts'
 
 /** `key.revoke` in words; an action without any as it is recorded. */
-export function actionWords(action: string, room: 'audit' | 'members'): string {
+export function actionWords(action: string): string {
   const word = action.replaceAll(/[.-]([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const key = `${room}.did.${word}` as 'audit.did.keyEdit'
-  return t.has(key) ? t(key) : action
+  const [shared, own] = [`figures.did.${word}`, `audit.did.${word}`] as [
+    'figures.did.keyEdit',
+    'audit.did.channelOn',
+  ]
+  if (t.has(shared)) return t(shared)
+  return t.has(own) ? t(own) : action
 }

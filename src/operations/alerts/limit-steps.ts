@@ -1,7 +1,7 @@
 /**
  * Tells that an account has used 50 or 80 % of its daily or monthly limit: a message without an end, not an
  * alert, because half of all accounts may be there every day. The limit itself is an alert: see
- * account-rules.ts. Invariant: a step is told once for a limit in its period, over restarts and all nodes,
+ * account-rules.ts. Invariant: a step is sent once for a limit in its period, over restarts and all nodes,
  * and not after a higher one.
  */
 import { newId } from '../../base/id.ts'

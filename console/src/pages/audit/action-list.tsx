@@ -24,13 +24,13 @@ export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 's
   name: 'actions',
   caption: t('audit.actionsCaption'),
   rowKey: ({ sequence }) => String(sequence),
-  rowName: ({ action }) => actionWords(action, 'audit'),
+  rowName: ({ action }) => actionWords(action),
   filters: [
     {
       kind: 'suggest',
       name: 'action',
       label: t('audit.action'),
-      suggestions: known.map((action) => [action, actionWords(action, 'audit')] as const),
+      suggestions: known.map((action) => [action, actionWords(action)] as const),
     },
     wordFilter('actor', t('audit.by')),
     wordFilter('subject', t('audit.subject')),
@@ -61,7 +61,7 @@ export const actionList = defineList<Action, 'action' | 'actor' | 'subject' | 's
       place: 'name',
       cell: ({ action }) => (
         <span className="list-whole" data-tip={action}>
-          {actionWords(action, 'audit')}
+          {actionWords(action)}
         </span>
       ),
     },
