@@ -10,8 +10,10 @@ import type { SendMail } from '../../operations/alerts/mailer.ts'
 import { startMoments } from '../../operations/reports/moments.ts'
 import { AuditJournal } from '../../operations/store/audit-journal.ts'
 import { startBookkeeping, type Bookkeeping } from '../../operations/store/bookkeeping.ts'
+import { startSealing, type Sealing } from '../../operations/store/sealing.ts'
 import { watchRevisions } from '../../storage/changes.ts'
 import type { RevisionArea } from '../../storage/database.ts'
+import { readStoreTime } from '../../storage/node-store.ts'
 import { measureBalances } from './measuring.ts'
 import type { Money } from './money.ts'
 import type { Opening } from './opening.ts'
@@ -42,6 +44,8 @@ export function startBackground(
   opened.defer(() => journal.close())
   const bookkeeping = startAudits(opening, journal)
   opened.defer(() => bookkeeping.close())
+  const sealing = seal(opening, store, bookkeeping)
+  opened.defer(() => sealing.close())
   const moments = startMoments({ clock: effects.clock, database: store.database, onError })
   opened.defer(() => moments.close())
   return { catchUp, alerting, bookkeeping }
@@ -84,6 +88,24 @@ function followChanges(
   })
   opened.defer(() => watch.close())
   return () => watch.catchUp()
+}
+
+function seal(
+  { effects, telemetry }: Opening,
+  store: Money['store'],
+  bookkeeping: Bookkeeping,
+): Sealing {
+  const { clock, masterKey, readStoreTime: readTime } = effects
+  return startSealing({
+    clock,
+    membership: store.membership,
+    readTime: () =>
+      readTime === undefined ? readStoreTime(store.database, clock) : Promise.resolve(readTime()),
+    masterKey,
+    seal: (order) => bookkeeping.seal(order),
+    isStoreAvailable: () => store.isAvailable(),
+    onError: (error) => telemetry.fault(error, 'sealing'),
+  })
 }
 
 /** Longer than a healthy receiver needs; a hanging one keeps only its own messages waiting. */

@@ -17,6 +17,7 @@ import {
   eachExchange,
   sumCharges,
 } from './entries.ts'
+import { auditChain } from './chain.ts'
 import { auditRefunds } from './refunds.ts'
 import { addToReport, auditReports, type ReportsByName } from './reports.ts'
 import { addFindings, type Findings, noFindings, report, usd } from './findings.ts'
@@ -88,6 +89,7 @@ async function auditFrom(
   const sinceDay = utcDay(range.sinceMs)
   const days = { accountId, byExchange, byEntry, refunds, fromDay, sinceDay }
   await auditReports(snapshot, days, findings)
+  await auditChain(snapshot, range, findings)
 
   const since = subtractPicos(operator.sumPicos, chargedOf(byEntry))
   const derived = addPicos(start.balancePicos, since)

@@ -15,6 +15,7 @@
  *     accounts     exist for all entries, exchanges and sums
  *     sequence     has no gap up to the last number given (SQLite): no entry was removed
  *     triggers     that refuse edits exist
+ *     chains       follow from the sealed entries; their heads have the chain's hash and sum, and are signed
  *
  * Exchanges that ended before the retention limit (table `exchange_cut`) may be missing.
  */
@@ -27,6 +28,7 @@ import {
   findCheckpoint,
   saveCheckpoint,
 } from './account.ts'
+import { auditSeals } from './chain.ts'
 import type { AuditedBill } from './entries.ts'
 import { eachAccount } from '../account-store.ts'
 import { type AuditDifference, type Findings, noFindings, report } from './findings.ts'
@@ -99,6 +101,7 @@ export async function audit(database: Database, options: AuditOptions): Promise<
   await save()
   if (sinceCheckpoints === undefined) {
     await auditUnknownAccounts(database, findings)
+    await database.snapshot((snapshot) => auditSeals(snapshot, findings))
     if (database.dialect === 'sqlite') await auditSequence(database, findings)
   }
   const { differences, counts } = findings
@@ -142,7 +145,15 @@ async function saveCheckpoints(
   })
 }
 
-const guards = ['entry_is_never_changed', 'entry_is_never_deleted', 'exchange_is_never_changed']
+const guards = [
+  'entry_is_never_changed',
+  'entry_is_never_deleted',
+  'exchange_is_never_changed',
+  'sealed_entry_is_never_changed',
+  'sealed_entry_is_never_deleted',
+  'sealed_head_is_never_changed',
+  'sealed_head_is_never_deleted',
+]
 
 /** The store itself refuses to change or delete an entry, as long as its triggers exist. */
 async function auditGuards(database: Database, findings: Findings): Promise<void> {
@@ -160,7 +171,14 @@ async function auditGuards(database: Database, findings: Findings): Promise<void
 }
 
 /** These tables are read account by account; rows without an account would never be read. */
-const tablesByAccount = ['entry', 'exchange', 'usage_month', 'usage_key_month', 'report_day']
+const tablesByAccount = [
+  'sealed_entry',
+  'entry',
+  'exchange',
+  'usage_month',
+  'usage_key_month',
+  'report_day',
+]
 
 async function auditUnknownAccounts(database: Queryable, findings: Findings): Promise<void> {
   for (const table of tablesByAccount) {

@@ -23,6 +23,9 @@ const invariants = {
   report_day: 'I10',
   entry_hash: 'I13',
   refund: 'I15',
+  chain: 'I16',
+  head: 'I16',
+  signing_key: 'I16',
 } as const
 
 export type DifferenceKind = keyof typeof invariants

@@ -3,6 +3,7 @@
  * secret is sealed. The invariant: plaintext exists only between file and seal, wrapped as a `Secret`,
  * and is in no difference and no message.
  */
+import { hasSigningKey } from '../../ledger/proof/signing-keys.ts'
 import { Secret } from '../../base/secret.ts'
 import { credentialField, isReference } from '../../channels/snapshot.ts'
 import { readCatalogue, type ChannelRow } from '../../channels/channel-store.ts'
@@ -75,7 +76,9 @@ export async function makeKeyForFirstSeal(
 ): Promise<void> {
   const { channels } = await readCatalogue(queryable)
   const isAnySealed =
-    channels.some((row) => isSealed(row.credential)) || (await hasSealedTarget(queryable))
+    channels.some((row) => isSealed(row.credential)) ||
+    (await hasSealedTarget(queryable)) ||
+    (await hasSigningKey(queryable))
   if (!isAnySealed) makeMasterKey(masterKey())
 }
 

@@ -4,10 +4,12 @@
  * charges wait for its lock.
  */
 import { sleep, systemClock } from '../../base/clock.ts'
+import { Secret } from '../../base/secret.ts'
 import { answerOrder } from '../../base/thread.ts'
 import { removeOldCredentials } from '../../channels/former-credential-store.ts'
 import { removeExpiredStates } from '../../ledger/answer-state-store.ts'
 import { removeOldExchanges } from '../../ledger/exchange-retention.ts'
+import { sealHours } from '../../ledger/proof/sealing.ts'
 import type { Database } from '../../storage/database.ts'
 import { openStore } from '../../storage/open.ts'
 import { attempt } from '../operation.ts'
@@ -38,6 +40,12 @@ function carryOut(
       return removeOldExchanges(database, { nowMs: task.nowMs, keepMs: task.keepMs, pause })
     case 'full_audit':
       return auditLedger({ database })
+    case 'seal':
+      return sealHours(database, {
+        nowMs: task.nowMs,
+        masterKey: new Secret(task.masterKey),
+        pause,
+      })
     case 'copy':
       return attempt(() => copyTo(database, task.path))
   }

@@ -1,13 +1,15 @@
 /**
  * Background work on the ledger of a running gateway: soon after the start, and then every interval, it
  * audits new rows and removes exchanges whose retention has passed; an operator's full audit, and a copy of
- * the store, run beside it. Each is a worker thread with bounded memory; at most one of a kind runs. It
- * reports results and does not judge them.
+ * the store, and the sealing of ended hours, run beside it. Each is a worker thread with bounded memory; at
+ * most one of a kind runs. It reports results and does not judge them.
  */
 import type { Clock, Timer } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
+import type { Secret } from '../../base/secret.ts'
 import { runInThread } from '../../base/thread.ts'
 import type { RetentionReport } from '../../ledger/exchange-retention.ts'
+import type { SealReport } from '../../ledger/proof/sealing.ts'
 import { conflict, valueOf, type Outcome } from '../operation.ts'
 import type { AuditView } from './audit-forms.ts'
 import type { CheckedCopy } from './open-copy.ts'
@@ -43,6 +45,7 @@ export type BookkeepingTask =
   | { readonly kind: 'audit_new'; readonly nowMs: number }
   | { readonly kind: 'remove_old'; readonly nowMs: number; readonly keepMs: number }
   | { readonly kind: 'full_audit' }
+  | { readonly kind: 'seal'; readonly nowMs: number; readonly masterKey: string }
   /** The file at `path` is empty. */
   | { readonly kind: 'copy'; readonly path: string }
 
@@ -50,12 +53,15 @@ export interface BookkeepingResults {
   readonly audit_new: AuditView
   readonly remove_old: RetentionReport
   readonly full_audit: AuditView
+  readonly seal: SealReport
   readonly copy: Outcome<CheckedCopy>
 }
 
 export interface Bookkeeping {
   /** Audits the whole ledger. Refuses while such an audit runs; rejects where it fails or is stopped. */
   auditFully(): Promise<AuditView>
+  /** Seals the hours that have ended. Rejects where it fails or is stopped. */
+  seal(order: { readonly nowMs: number; readonly masterKey: Secret }): Promise<SealReport>
   /** Copies a SQLite store into an empty file and audits the copy. Rejects where it fails or is stopped. */
   copyTo(path: string): Promise<CheckedCopy>
   /** Stops a running round. The next round repeats its work. */
@@ -122,6 +128,8 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
 
   return {
     auditFully,
+    seal: ({ nowMs, masterKey }) =>
+      tasks.run({ kind: 'seal', nowMs, masterKey: masterKey.reveal() }),
     copyTo: async (path) => valueOf(await tasks.run({ kind: 'copy', path })),
     close() {
       timer.cancel()

@@ -160,6 +160,46 @@ CREATE TABLE entry (
 -- ids are ordered by time.
 CREATE INDEX entry_by_operator_of_account ON entry (account_id, sequence) WHERE kind <> 'charge';
 
+-- === Proof: the entries of each account as a chain of hashes, see ledger/proof/ and docs/verify.md ===
+
+-- Append-only. The place of an entry in the chain of its account.
+CREATE TABLE sealed_entry (
+  account_id TEXT COLLATE "C" NOT NULL,
+  place BIGINT NOT NULL CHECK (place > 0), -- 1, 2, … without a gap
+  sequence BIGINT NOT NULL UNIQUE, -- of table entry
+  hash TEXT COLLATE "C" NOT NULL, -- SHA-256 of the hash before and of the entry, hex
+  bill_hash TEXT COLLATE "C" NOT NULL, -- SHA-256 of its price lines, which may be gone; '' = it has none
+  PRIMARY KEY (account_id, place)
+) STRICT, WITHOUT ROWID;
+
+-- Append-only. The end of a chain after an hour, signed.
+CREATE TABLE sealed_head (
+  account_id TEXT COLLATE "C" NOT NULL,
+  place BIGINT NOT NULL, -- of the last entry
+  hour_ms BIGINT NOT NULL, -- the end of the hour
+  hash TEXT COLLATE "C" NOT NULL, -- of that entry
+  sum_picos BIGINT NOT NULL, -- of all entries up to it
+  key_id TEXT COLLATE "C" NOT NULL,
+  signature TEXT COLLATE "C" NOT NULL, -- Ed25519, hex
+  PRIMARY KEY (account_id, place)
+) STRICT, WITHOUT ROWID;
+
+-- The newest one signs. A key is signed by the one before it.
+CREATE TABLE signing_key (
+  id TEXT COLLATE "C" PRIMARY KEY, -- the first 16 digits of the SHA-256 of its public key
+  public_key TEXT COLLATE "C" NOT NULL, -- hex
+  private_key TEXT COLLATE "C" NOT NULL, -- sealed with the master key
+  created_at_ms BIGINT NOT NULL,
+  signed_by TEXT COLLATE "C", -- NULL = the first one, or its predecessor could not be opened
+  signature TEXT COLLATE "C"
+) STRICT;
+
+-- One row: every entry up to this number is sealed, and the heads up to this hour are signed.
+CREATE TABLE seal_mark (
+  hour_ms BIGINT PRIMARY KEY,
+  through_sequence BIGINT NOT NULL
+) STRICT;
+
 -- Top-up codes: money that waits for an account. A batch is made at once; its codes are stored as SHA-256 only.
 CREATE TABLE code_batch (
   id TEXT COLLATE "C" PRIMARY KEY, -- time-ordered

@@ -111,6 +111,18 @@ CREATE TRIGGER entry_is_never_deleted BEFORE DELETE ON entry
 FOR EACH ROW EXECUTE FUNCTION refuse_change('entries are append-only');
 CREATE TRIGGER entry_is_never_emptied BEFORE TRUNCATE ON entry
 FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('entries are append-only');
+CREATE TRIGGER sealed_entry_is_never_changed BEFORE UPDATE ON sealed_entry
+FOR EACH ROW EXECUTE FUNCTION refuse_change('sealed entries and heads are append-only');
+CREATE TRIGGER sealed_entry_is_never_deleted BEFORE DELETE ON sealed_entry
+FOR EACH ROW EXECUTE FUNCTION refuse_change('sealed entries and heads are append-only');
+CREATE TRIGGER sealed_entry_is_never_emptied BEFORE TRUNCATE ON sealed_entry
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('sealed entries and heads are append-only');
+CREATE TRIGGER sealed_head_is_never_changed BEFORE UPDATE ON sealed_head
+FOR EACH ROW EXECUTE FUNCTION refuse_change('sealed entries and heads are append-only');
+CREATE TRIGGER sealed_head_is_never_deleted BEFORE DELETE ON sealed_head
+FOR EACH ROW EXECUTE FUNCTION refuse_change('sealed entries and heads are append-only');
+CREATE TRIGGER sealed_head_is_never_emptied BEFORE TRUNCATE ON sealed_head
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('sealed entries and heads are append-only');
 CREATE TRIGGER channel_change_is_never_changed BEFORE UPDATE ON channel_change
 FOR EACH ROW EXECUTE FUNCTION refuse_change('the history of channels is append-only');
 CREATE TRIGGER channel_change_is_never_deleted BEFORE DELETE ON channel_change

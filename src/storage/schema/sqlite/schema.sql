@@ -6,6 +6,14 @@ CREATE TRIGGER entry_is_never_changed BEFORE UPDATE ON entry
 BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
 CREATE TRIGGER entry_is_never_deleted BEFORE DELETE ON entry
 BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
+CREATE TRIGGER sealed_entry_is_never_changed BEFORE UPDATE ON sealed_entry
+BEGIN SELECT RAISE(ABORT, 'sealed entries and heads are append-only'); END;
+CREATE TRIGGER sealed_entry_is_never_deleted BEFORE DELETE ON sealed_entry
+BEGIN SELECT RAISE(ABORT, 'sealed entries and heads are append-only'); END;
+CREATE TRIGGER sealed_head_is_never_changed BEFORE UPDATE ON sealed_head
+BEGIN SELECT RAISE(ABORT, 'sealed entries and heads are append-only'); END;
+CREATE TRIGGER sealed_head_is_never_deleted BEFORE DELETE ON sealed_head
+BEGIN SELECT RAISE(ABORT, 'sealed entries and heads are append-only'); END;
 CREATE TRIGGER channel_change_is_never_changed BEFORE UPDATE ON channel_change
 BEGIN SELECT RAISE(ABORT, 'the history of channels is append-only'); END;
 CREATE TRIGGER channel_change_is_never_deleted BEFORE DELETE ON channel_change
