@@ -178,7 +178,7 @@ async function readNamed(path: string): Promise<{ readonly name: string; readonl
 }
 
 /** Reads a file; `-` is standard input, read to its end. */
-async function readText(path: string): Promise<string> {
+export async function readText(path: string): Promise<string> {
   try {
     const bytes = path === '-' ? await buffer(process.stdin) : await readFile(path)
     return bytes.toString('utf8')

@@ -15,6 +15,7 @@ import { paymentCommands } from './commands/payments.ts'
 import { noteCommands } from './commands/notes.ts'
 import { reportCommand, requestCommands } from './commands/requests.ts'
 import { doctorCommand, storeCommands } from './commands/store.ts'
+import { verifyCommand } from './commands/verify.ts'
 import { addCompletionCommands } from './completion/completion-commands.ts'
 import { repeatable } from './field-words.ts'
 import { initCommand } from './init/init-command.ts'
@@ -34,6 +35,7 @@ const sections: Readonly<Record<string, readonly CommandRow[]>> = {
     ...noteCommands,
     reportCommand,
     ...requestCommands,
+    verifyCommand,
   ],
   'Alerts:': alertCommands,
   'Store:': storeCommands,

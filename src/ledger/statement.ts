@@ -21,6 +21,7 @@ import {
   type IdRange,
 } from './exchange-ids.ts'
 import { readMarks } from './exchange-store.ts'
+import { readSealed, type SealedEntry } from './proof/seal-store.ts'
 import { readReported } from './stored-usage.ts'
 import { readPicos, readSum, sumOf } from './usage.ts'
 
@@ -45,9 +46,14 @@ export interface ChargedExchange extends Read<typeof chargedForm> {
 }
 
 export interface StatementEntry extends Entry {
+  /** Undefined until its hour is sealed. */
+  readonly sealed: SealedPlace | undefined
   /** Undefined for entries of operators, and where the exchange was deleted. */
   readonly exchange: ChargedExchange | undefined
 }
+
+/** The place of an entry in the chain of its account. */
+export type SealedPlace = Pick<SealedEntry, 'place' | 'hash' | 'billHash'>
 
 /** The part of a statement that is read at one moment; its other charges follow page by page. */
 export interface StatementStart {
@@ -139,12 +145,18 @@ async function readOperatorEntries(
   { accountId, fromMs, toMs }: AccountPeriod,
 ): Promise<StatementEntry[]> {
   const rows = await snapshot.query(
-    `SELECT sequence, account_id, kind, reference, amount_picos, note, created_at_ms FROM entry
-      WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms >= $2 AND created_at_ms < $3
-      ORDER BY sequence`,
+    `SELECT e.sequence, e.account_id, e.kind, e.reference, e.amount_picos, e.note, e.created_at_ms,
+            s.place, s.hash, s.bill_hash
+       FROM entry e LEFT JOIN sealed_entry s ON s.sequence = e.sequence
+      WHERE e.account_id = $1 AND e.kind <> 'charge' AND e.created_at_ms >= $2 AND e.created_at_ms < $3
+      ORDER BY e.sequence`,
     [accountId, fromMs, toMs],
   )
-  return rows.map((row) => ({ ...readEntry(row), exchange: undefined }))
+  return rows.map((row) => ({
+    ...readEntry(row),
+    sealed: readPlace(row),
+    exchange: undefined,
+  }))
 }
 
 async function* eachCharge(
@@ -155,8 +167,10 @@ async function* eachCharge(
   const rows = eachRow(pageSize, (last) =>
     store.query(
       `SELECT e.sequence, e.account_id, e.kind, e.reference, e.amount_picos, e.note,
-              e.created_at_ms, x.exchange_id, x.usage, x.marks, ${chargedForm.columns}
+              e.created_at_ms, s.place, s.hash, s.bill_hash, x.exchange_id, x.usage, x.marks,
+              ${chargedForm.columns}
          FROM entry e
+         LEFT JOIN sealed_entry s ON s.sequence = e.sequence
          LEFT JOIN exchange x ON x.account_id = e.account_id AND x.exchange_id = e.reference
         WHERE e.account_id = $1 AND e.kind = 'charge' AND e.reference > $2 AND e.reference < $3
           AND e.created_at_ms >= $4 AND e.created_at_ms < $5 AND e.sequence <= $6
@@ -172,7 +186,12 @@ async function* eachCharge(
       ],
     ),
   )
-  for await (const row of rows) yield { ...readEntry(row), exchange: readExchange(row) }
+  for await (const row of rows)
+    yield { ...readEntry(row), sealed: readPlace(row), exchange: readExchange(row) }
+}
+
+function readPlace(row: Row): SealedPlace | undefined {
+  return row['place'] === null ? undefined : readSealed(row)
 }
 
 function readExchange(row: Row): ChargedExchange | undefined {

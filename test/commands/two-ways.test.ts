@@ -18,6 +18,7 @@ const localOnly = new Set([
   'migrate',
   'restore',
   'store copy',
+  'verify',
   'completion',
   'console',
   'help',

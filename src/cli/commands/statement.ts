@@ -48,9 +48,10 @@ function textSink(): StatementSink {
       lines.push(line)
       if (lines.length === linesPerTable) await flush()
     },
-    async end(end) {
+    async end({ proof, ...end }) {
       await flush()
-      await write(`${textOf(end)}\n`)
+      const sealed = proof?.heads.at(-1)
+      await write(`${textOf({ ...end, sealed_until: sealed?.hour ?? null })}\n`)
     },
   }
 }

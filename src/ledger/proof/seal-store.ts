@@ -209,6 +209,21 @@ export async function listHeadsAfter(
   return rows.map(headForm.read)
 }
 
+/** Reads sealed entries by their places. */
+export async function readSealedRange(
+  queryable: Queryable,
+  range: { readonly accountId: string; readonly from: number; readonly to: number },
+): Promise<readonly (Entry & SealedEntry)[]> {
+  const rows = await queryable.query(
+    `SELECT s.place, s.hash, s.bill_hash, e.sequence, e.account_id, e.kind, e.reference, e.amount_picos,
+            e.note, e.created_at_ms
+       FROM sealed_entry s JOIN entry e ON e.sequence = s.sequence
+      WHERE s.account_id = $1 AND s.place >= $2 AND s.place <= $3 ORDER BY s.place`,
+    [range.accountId, range.from, range.to],
+  )
+  return rows.map((row) => ({ ...readEntry(row), ...readSealed(row) }))
+}
+
 /** Sums up the entries behind a place of the chain, up to another one. */
 export async function sumSealed(
   queryable: Queryable,

@@ -11,6 +11,7 @@ import { holderAccount } from './account.ts'
 import { holderDays } from './days.ts'
 import { holderKeys } from './keys.ts'
 import { holderPrices } from './prices.ts'
+import { holderProofs } from './proofs.ts'
 import { holderReceipts } from './receipts.ts'
 import { holderRequest, holderRequests } from './requests.ts'
 import { holderStatement, holderStatementFigures } from './statement.ts'
@@ -73,6 +74,7 @@ export const holderEndpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
   ['/v1/usage/days', json(holderDays)],
   ['/v1/usage/keys', json(holderKeys)],
   ['/v1/usage/prices', json(holderPrices)],
+  ['/v1/usage/proofs', forOwners(json(holderProofs))],
   ['/v1/usage/receipts', forOwners(json(holderReceipts))],
   ['/v1/usage/requests', json(holderRequests)],
   // The id is in the path, so a parameter of its name is unknown here.

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { count, moment, usd, type Answer } from '../answer-forms.ts'
 import { billForm } from './bill.ts'
+import { lineProofForm, statementProofForm } from './proof-form.ts'
 
 const shown = z.number().meta({ description: 'For display; the exact amount is beside it.' })
 
@@ -42,6 +43,7 @@ const entry = z.strictObject({
   reference: z.string(),
   request: z.string().nullable().meta({ description: 'That was charged or refunded.' }),
   note: z.string().nullable(),
+  proof: lineProofForm.nullable().meta({ description: 'Null until its hour is sealed.' }),
   exchange: exchange.nullable().meta({
     description: 'Null for what operators booked, and where the request is no longer kept.',
   }),
@@ -72,11 +74,17 @@ export const statementForm = z.strictObject({
     booked_by_operators: usd,
     refunded: usd.meta({ description: 'The part of it that gives charges back.' }),
   }),
+  proof: statementProofForm.nullable().meta({
+    description: 'Null where only the last charges were asked for.',
+  }),
 })
 
 type Statement = Answer<typeof statementForm>
 
-export type StatementEnd = Pick<Statement, 'sum' | 'closing_balance' | 'balance_usd' | 'totals'>
+export type StatementEnd = Pick<
+  Statement,
+  'sum' | 'closing_balance' | 'balance_usd' | 'totals' | 'proof'
+>
 export type StatementHead = Omit<Statement, 'entries' | keyof StatementEnd>
 export type StatementLine = Statement['entries'][number]
 export type StatedExchange = NonNullable<StatementLine['exchange']>

@@ -68,6 +68,8 @@ const columns: readonly Column[] = [
   ['output_tokens', ({ exchange }) => exchange?.output_tokens ?? null],
   ['cache_tokens', ({ exchange }) => exchange?.cache_tokens ?? null],
   ['calculation', ({ exchange }) => exchange?.calculation ?? null],
+  ['place', ({ proof }) => proof?.place ?? null],
+  ['hash', ({ proof }) => proof?.hash ?? null],
   ['note', (line) => line.note],
 ]
 

@@ -24,9 +24,12 @@ import {
   readStatementStart,
   readStoredBalance,
   type ChargedExchange,
+  type SealedPlace,
   type StatementEntry,
   type StatementStart,
 } from '../../ledger/statement.ts'
+import { listSigningKeys } from '../../ledger/proof/signing-keys.ts'
+import { ProofCollector } from '../../ledger/proof/statement-proof.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
 import { accountReference, fromTime, pageLimit, untilTime } from '../input.ts'
@@ -38,6 +41,7 @@ import {
   type OperationContext,
 } from '../operation.ts'
 import { viewBill } from './bill.ts'
+import { viewStatementProof } from './proof-form.ts'
 import type {
   StatedExchange,
   StatementEnd,
@@ -96,6 +100,8 @@ export interface OpenedStatement {
   readonly balance: Picos
   readonly start: StatementStart
   readonly keyNames: KeyNames
+  /** Only the last charges were asked for: most lines of their hours would be missing. */
+  readonly isEnd: boolean
 }
 
 /** Call it inside a snapshot. */
@@ -134,6 +140,7 @@ export async function openStatement(
     balance: await readStoredBalance(snapshot, account.id),
     start: await readStatementStart(snapshot, period),
     keyNames: await readNamesOfKeys(snapshot, account.id),
+    isEnd: last !== undefined,
   }
 }
 
@@ -152,14 +159,16 @@ export async function writeOpened(
 
 async function writeLines(
   store: Queryable,
-  { opening, balance: stored, start, keyNames }: OpenedStatement,
+  { opening, balance: stored, start, keyNames, isEnd }: OpenedStatement,
   sink: StatementSink,
 ): Promise<StatementEnd> {
   const totals = noTotals()
+  const proof = new ProofCollector(start.period.accountId)
   let balance = opening
   for await (const entry of eachStatementEntry(store, start)) {
     balance = addPicos(balance, entry.amountPicos)
     addToTotals(totals, entry)
+    if (entry.sealed !== undefined) proof.add(entry.sealed.place)
     await sink.line(viewLine(entry, formatUsd(balance), keyNames))
   }
   const { chargedPicos, bookedPicos, refundedPicos, ...counts } = totals
@@ -173,6 +182,7 @@ async function writeLines(
       booked_by_operators: formatUsd(bookedPicos),
       refunded: formatUsd(refundedPicos),
     },
+    proof: isEnd ? null : viewStatementProof(await proof.read(store), await listSigningKeys(store)),
   }
 }
 
@@ -220,8 +230,17 @@ function viewLine(entry: StatementEntry, balance: string, keyNames: KeyNames): S
     reference: entry.reference,
     request: requestOf(entry),
     note: entry.note ?? null,
+    proof: entry.sealed === undefined ? null : viewPlace(entry.sealed, entry.exchange),
     exchange: entry.exchange === undefined ? null : viewExchange(entry.exchange, keyNames),
   }
+}
+
+function viewPlace(
+  { place, hash, billHash }: SealedPlace,
+  exchange: ChargedExchange | undefined,
+): StatementLine['proof'] {
+  const bill = billHash === '' ? null : (exchange?.priceLines ?? null)
+  return { place, hash, bill_hash: billHash, bill }
 }
 
 function requestOf({ kind, reference }: StatementEntry): string | null {
