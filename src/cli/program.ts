@@ -55,6 +55,7 @@ const groups = {
   note: 'keep notes about accounts, keys and channels',
   request: 'see what became of requests',
   alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',
+  'signing-key': 'list and rotate the keys that sign the books',
   store: 'move the store to another database',
 }
 

@@ -160,6 +160,15 @@ export async function findPaidIn(
   return row === undefined ? undefined : paidInForm.read(row)
 }
 
+/** Lists the accounts that have entries. */
+export async function listBookedAccounts(database: Queryable): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT id FROM account
+      WHERE EXISTS (SELECT 1 FROM entry WHERE entry.account_id = account.id) ORDER BY id`,
+  )
+  return rows.map((row) => String(row['id']))
+}
+
 /** Finds the newest entry of the whole store. */
 export async function newestEntry(database: Queryable): Promise<Entry | undefined> {
   const [row] = await database.query(
@@ -182,6 +191,31 @@ const exchangePrefix = 'ex_'
 /** The reference of a refund is this with the id of the exchange that it refunds. */
 export const refundPrefix = 'refund:'
 
+/** The reference of an entry that says when the backup was made from which the store was restored. */
+const restoredPrefix = 'restored:'
+
+/**
+ * Books an entry of nothing into an account: the store was restored, and what was booked since `backupAtMs`
+ * is lost. It is sealed like others, so a reader of the books sees why an older head is not in their chain.
+ */
+export async function insertRestored(
+  transaction: Transaction,
+  restored: { readonly accountId: string; readonly backupAtMs: number; readonly atMs: number },
+): Promise<void> {
+  const { accountId, backupAtMs, atMs } = restored
+  const backupAt = new Date(backupAtMs).toISOString()
+  const booking = {
+    accountId,
+    kind: 'adjustment',
+    reference: `${restoredPrefix}${backupAt}`,
+    amountPicos: zeroPicos,
+    note: `The store was restored from a backup of ${backupAt}.`,
+  } as const
+  const row = entryForm.write({ ...booking, createdAtMs: atMs })
+  const rest = 'ON CONFLICT (account_id, reference) DO NOTHING'
+  await insertRow(transaction, 'entry', { ...row, input_hash: hashBooking(booking) }, rest)
+}
+
 /** Smaller than every exchange id made at or after `atMs`: the part that says when, without the rest. */
 export function firstExchangeIdAt(atMs: number): string {
   return newId('ex', Math.min(atMs, latestIdMs)).slice(0, exchangePrefix.length + 10)
@@ -196,6 +230,7 @@ function findInvalid(request: CreditRequest): InvalidCredit | undefined {
     reference.length > 0 &&
     reference.length <= referenceLengthMax &&
     !reference.startsWith(exchangePrefix) &&
+    !reference.startsWith(restoredPrefix) &&
     reference.startsWith(refundPrefix + exchangePrefix) === (kind === 'refund')
   return isUsable ? undefined : 'reference'
 }

@@ -121,6 +121,13 @@ export async function listUncleanStops(
   return [...found, ...missing]
 }
 
+/** Finds when a gateway was last seen; undefined where none ever was. */
+export async function findLastHeartbeat(queryable: Queryable): Promise<number | undefined> {
+  const [row] = await queryable.query('SELECT MAX(seen_at_ms) AS seen_at_ms FROM gateway_node')
+  const seen = row?.['seen_at_ms'] ?? null
+  return seen === null ? undefined : Number(seen)
+}
+
 /** Takes or renews the lease on a task for `nodeTimeoutMs`; returns false while another node has it. */
 export async function takeTaskLease(
   transaction: Transaction,

@@ -66,6 +66,14 @@ async function once(line: string, expectedCode = 0): Promise<void> {
   assert.equal(code, expectedCode, `${line}: ${error}`)
 }
 
+// First: a gateway makes a key by itself when it seals the first hour that has entries.
+it('keys that sign the books', async () => {
+  await both('signing-key list')
+  await once('signing-key rotate')
+  await once('signing-key rotate --json')
+  await both('signing-key list')
+})
+
 it('catalogue and prices', async () => {
   await once('export')
   await both('apply -f catalog.yaml --dry-run')

@@ -62,6 +62,14 @@ test('a restored backup has every acknowledged charge, passes the audit and serv
   assert.deepEqual(restored['audit'], backup.audit)
   await copyFile(join(gateway.folder, 'master.key'), join(elsewhere.folder, 'data', 'master.key'))
   await demandCharges(elsewhere, account, acknowledged)
+  const { entries } = await elsewhere.json<{ entries: Record<string, unknown>[] }>(
+    'account',
+    'statement',
+    account.name,
+  )
+  const restoredEntry = entries.at(-1)
+  assert.deepEqual([restoredEntry?.['kind'], restoredEntry?.['amount']], ['adjustment', '0'])
+  assert.match(String(restoredEntry?.['reference']), /^restored:20.*Z$/)
 
   const serving = await elsewhere.serve()
   const beforehand = await usage(serving.url, account.token, 'total')

@@ -297,7 +297,8 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
       const amounts = [head.opening_balance, closing.sum, closing.closing_balance]
       const expected = [999n, -14n, 985n].map((amount) => formatUsd(picos(amount)))
       assert.deepEqual(amounts, expected)
-      assert.deepEqual(await of(5), await of())
+      const { end: whole, ...others } = await of()
+      assert.deepEqual(await of(5), { ...others, end: { ...whole, proof: null } })
     })
 
     /** The figures of a period are those of its whole statement. */

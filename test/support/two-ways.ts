@@ -170,6 +170,8 @@ function view({ own }: Side, { code, out, error }: Ran, isMeasured: boolean): Co
         if (!ids.has(id)) ids.set(id, `${id.split('_')[0]}_#${ids.size + 1}`)
         return ids.get(id) ?? ''
       })
+      // Ids, public keys and signatures of the keys that sign the books.
+      .replaceAll(/\b(?:[0-9a-f]{16}|[0-9a-f]{64}|[0-9a-f]{128})\b/g, 'SIGNING')
       .replaceAll(/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
       // The revision of a catalogue: a number, and a part of a hash over actor and time.
       .replaceAll(/(?<=revision"?:? +"?)\d+-[0-9a-f]{8}\b/g, 'REVISION')

@@ -99,6 +99,14 @@ export const storeCommands: readonly CommandRow[] = [
       })),
     ),
   }),
+  callRow(storeEndpoints.signingKeys, { words: 'signing-key list', json: ({ items }) => items }),
+  callRow(storeEndpoints.rotateSigningKey, {
+    words: 'signing-key rotate',
+    show: ({ id, signed_by: former }) =>
+      former === null
+        ? `Key ${id} signs the books from now on. No former key signed it: tell account holders its id.`
+        : `Key ${id} signs the books from now on. Key ${former} signed it.`,
+  }),
   callRow(storeEndpoints.settings, { words: 'settings', json: ({ settings }) => settings }),
   callRow(storeEndpoints.nodes, { words: 'nodes' }),
   listRow(storeEndpoints.backups, {

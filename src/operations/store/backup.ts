@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { systemClock } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
-import { newestEntry } from '../../ledger/entry-store.ts'
+import { insertRestored, listBookedAccounts, newestEntry } from '../../ledger/entry-store.ts'
 import {
   beginFile,
   copyFile,
@@ -20,7 +21,9 @@ import type { Database } from '../../storage/database.ts'
 import type { StoreLocation } from '../../storage/location.ts'
 import { lockStore } from '../../storage/sqlite/lock.ts'
 import { readSchemaState } from '../../storage/migrate.ts'
-import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
+import { findLastHeartbeat } from '../../storage/node-store.ts'
+import { settleFile } from '../../storage/sqlite/connection.ts'
+import { openSqlite, openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
 import { auditLedger } from './audit.ts'
 import type { AuditView } from './audit-forms.ts'
 import type { CheckedCopy } from './open-copy.ts'
@@ -159,6 +162,7 @@ export function restoreStore(request: {
       try {
         copyFile(resolve(file), unfinished.path)
         const seen = await examine(unfinished.path)
+        await noteRestored(unfinished.path)
         unfinished.publish()
         return { file: storePath, ...seen }
       } finally {
@@ -188,6 +192,24 @@ async function examine(path: string): Promise<Seen> {
   } finally {
     await copy.close()
   }
+}
+
+/** Adds the entry to each account that has entries. The time of the backup is the last moment in it. */
+async function noteRestored(path: string): Promise<void> {
+  const copy = openSqlite(path)
+  try {
+    await copy.transact(async (transaction) => {
+      const last = await newestEntry(transaction)
+      if (last === undefined) return
+      const backupAtMs = Math.max(last.createdAtMs, (await findLastHeartbeat(transaction)) ?? 0)
+      const atMs = systemClock.now()
+      for (const accountId of await listBookedAccounts(transaction))
+        await insertRestored(transaction, { accountId, backupAtMs, atMs })
+    })
+  } finally {
+    await copy.close()
+  }
+  settleFile(path)
 }
 
 async function refuseUnsound(copy: Database): Promise<void> {

@@ -1,6 +1,7 @@
 /** Endpoints of the store as a whole: ledger audit, operator actions, doctor, backup. */
 import { recentActions } from './action-list.ts'
 import { listNodes } from './nodes.ts'
+import { readSigningKeys, rotateSigningKey } from './signing-keys.ts'
 import { showSettings } from './settings.ts'
 import { listAuditRuns, runAudit, showAuditRun } from './audit-runs.ts'
 import { diagnose } from './doctor.ts'
@@ -60,6 +61,20 @@ export const storeEndpoints = endpoints('audits', {
     route: 'POST /doctor',
     summary: 'Find problems in settings, store, catalogue and vendors.',
     operation: diagnose,
+  },
+  signingKeys: {
+    id: 'signing-keys.list',
+    route: 'GET /signing-keys',
+    summary: 'List the public keys that sign the books, oldest first.',
+    operation: readSigningKeys,
+  },
+  rotateSigningKey: {
+    id: 'signing-keys.create',
+    route: 'POST /signing-keys',
+    summary: 'Make a new key that signs the books; the present one signs it.',
+    operation: rotateSigningKey,
+    role: 'owner',
+    status: 201,
   },
   version: {
     id: 'version.show',
