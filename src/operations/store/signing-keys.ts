@@ -1,4 +1,4 @@
-/** The keys that sign the books, as operators see and change them. The private part never leaves the store. */
+/** The keys that sign the books, as operators see and change them. The private part stays in the store. */
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'
 import { listSigningKeys, makeSigningKey } from '../../ledger/proof/signing-keys.ts'
