@@ -22,7 +22,7 @@ import {
   type LedgerHarness,
 } from './ledger-harness.ts'
 
-export const testMasterKey = new Secret('5'.repeat(64))
+const testMasterKey = new Secret('5'.repeat(64))
 const pause = (): Promise<void> => Promise.resolve()
 
 /** Does damage that triggers would refuse; they are there again afterwards. */
