@@ -22,7 +22,7 @@ import { headForm, keyForm, lineProofForm } from './proof-form.ts'
 const money = z.string().transform((text, context): Picos => {
   const amount = parseUsd(text)
   if (amount !== undefined) return amount
-  context.addIssue('must be an amount in USD')
+  context.addIssue('invalid')
   return z.NEVER
 })
 
