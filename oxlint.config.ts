@@ -227,7 +227,7 @@ export default defineConfig({
     },
     { files: ['scripts/**', 'bench/**', 'test/support/**'], rules: { 'eslint/no-console': 'off' } },
     {
-      files: ['**/*.test.ts'],
+      files: ['**/*.test.ts', 'test/outside/*.ts'],
       rules: {
         'typescript/no-floating-promises': 'off',
         'eslint/max-lines': 'off',

@@ -24,6 +24,7 @@ const packageOf = {
   'systemd-analyze': 'systemd',
   ip: 'iproute2',
   'chromium-headless-shell': 'chromium-headless-shell',
+  slowhttptest: 'slowhttptest',
 }
 
 const postgresFolder = '/usr/lib/postgresql'
