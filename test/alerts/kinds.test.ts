@@ -5,11 +5,15 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hourMs } from '../../src/base/clock.ts'
 import { addPicos, formatUsd, parseUsd, zeroPicos } from '../../src/base/money.ts'
+import { Secret } from '../../src/base/secret.ts'
+import { makeSigningKey } from '../../src/ledger/proof/signing-keys.ts'
 import { alertKinds, type AlertKind, type Finding } from '../../src/operations/alerts/alert-kind.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { bookPayment } from '../../src/operations/payments/book-payment.ts'
 import { backupStore } from '../../src/operations/store/backup.ts'
+import { storeEndpoints } from '../../src/operations/store/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import {
   applyCatalogue,
@@ -349,6 +353,24 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
         return 'not_run'
       },
       end: ({ gateway: { context } }) => rename(context, 'moved', 'exchange_cut'),
+    },
+  ],
+  'ledger.not_sealed': [
+    {
+      what: 'the master key does not open the key that signs the books',
+      async cause({ gateway: { context, account }, clock }) {
+        const masterKey = new Secret('6'.repeat(64))
+        await context.database.transact((transaction) =>
+          makeSigningKey(transaction, { masterKey, nowMs: clock.now() }),
+        )
+        const before = new ManualClock(clock.now() - 4 * hourMs)
+        const early = { amount_usd: '1', reference: 'early', account: account.id }
+        await creditAccount({ ...context, clock: before }, early)
+        return ''
+      },
+      facts: { sealed_until: null, hours: null },
+      end: ({ gateway: { context } }) =>
+        storeEndpoints.rotateSigningKey.operation(context, {}).then(valueOf),
     },
   ],
   'account.money_taken_back': [

@@ -2,6 +2,7 @@
  * SQL of the chains: sealed_entry, sealed_head, seal_mark. Invariants: rows are only ever added; the places
  * of an account are 1, 2, … without a gap; an entry has one place at most, whoever seals at the same time.
  */
+import { hourMs } from '../../base/clock.ts'
 import { picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Database, Queryable, Row, Transaction } from '../../storage/database.ts'
 import { column, rowForm, type NewRow, type Read } from '../../storage/row-form.ts'
@@ -57,6 +58,23 @@ export async function saveSealMark(transaction: Transaction, mark: SealMark): Pr
     mark.hourMs,
     mark.throughSequence,
   ])
+}
+
+/**
+ * Finds how far the store is sealed where an hour that ended by then is not, and has entries. After a failure
+ * some of them may be in a chain that no head covers yet.
+ */
+export async function findOverdue(
+  queryable: Queryable,
+  endedMs: number,
+): Promise<SealMark | undefined> {
+  const mark = await readSealMark(queryable)
+  if (mark.hourMs + hourMs > endedMs) return undefined
+  const rows = await queryable.query(
+    'SELECT 1 AS found FROM entry WHERE sequence > $1 AND created_at_ms < $2 LIMIT 1',
+    [mark.throughSequence, endedMs],
+  )
+  return rows.length === 0 ? undefined : mark
 }
 
 export interface UnsealedEntry extends Entry {

@@ -69,6 +69,16 @@ export async function openSigner(
   return signerOf(newest.id, opened.key)
 }
 
+/** Returns why the master key does not open the newest key; undefined where it does, or there is none. */
+export async function findUnreadable(
+  queryable: Queryable,
+  masterKey: Secret,
+): Promise<string | undefined> {
+  const newest = await findNewest(queryable)
+  const opened = newest && openPrivate(masterKey, newest)
+  return opened?.kind === 'unreadable' ? opened.reason : undefined
+}
+
 /** Makes a key that signs from now on. The one before it signs it, where the master key opens that one. */
 export async function makeSigningKey(
   transaction: Transaction,

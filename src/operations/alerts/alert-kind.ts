@@ -30,6 +30,7 @@ export const alertKinds = {
   'channel.credential_refused': 'critical',
   'model.no_usable_channel': 'critical',
   'ledger.audit_failed': 'critical',
+  'ledger.not_sealed': 'warning',
   'store.outage': 'critical',
   'backup.too_old': 'warning',
   'alert.test': 'info',

@@ -13,6 +13,7 @@ import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { OutageWatch, type OutageWatchParts } from './outage-watch.ts'
 import { targetsMax, wakeSnoozed } from './raise.ts'
 import { watchPayments } from './payment-rules.ts'
+import { SealWatch } from './seal-rules.ts'
 import { AlertSender, type SenderParts } from './sender.ts'
 import { listTargets } from './target-store.ts'
 import { ChannelWatch, watchAccounts, watchBackups, type WatchOptions } from './watch.ts'
@@ -112,6 +113,7 @@ export class Alerting {
     const options = this.#options
     const look = (everyMs: number, run: Look['run']): Look => ({ everyMs, run, dueMs: 0 })
     const channels = new ChannelWatch(options)
+    const seals = new SealWatch(options)
     return [
       look(channelsMs, (nowMs) => channels.look(nowMs)),
       look(channelsMs, (nowMs) => wakeSnoozed(options, nowMs)),
@@ -120,6 +122,7 @@ export class Alerting {
       look(accountsMs, (nowMs) => watchPayments(options, nowMs)),
       look(minuteMs, (nowMs) => watchBackups(options, nowMs)),
       look(minuteMs, (nowMs) => watchAudits(options, nowMs)),
+      look(minuteMs, (nowMs) => seals.look(nowMs)),
       look(minuteMs, (nowMs) => watchCaches(options, nowMs)),
       look(minuteMs, (nowMs) => this.#removeOld(nowMs)),
     ]

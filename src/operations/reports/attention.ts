@@ -117,6 +117,7 @@ export const steps: Readonly<Record<AlertKind, (worst: Finding) => string>> = {
   'channel.cache_fallen': showChannel,
   'model.reserve_only': () => 'turnpike channel list',
   'backup.too_old': () => 'turnpike backup FILE',
+  'ledger.not_sealed': () => 'turnpike doctor',
   'account.running_out': credit,
   'account.balance_low': credit,
   'account.limit_used': ({ subject }) => `turnpike account limits ${subject}`,

@@ -36,6 +36,8 @@ export const doctorSentences = {
     'Ledger audit passed since the last checkpoints: {accounts} accounts, {entries} entries. No full audit is recorded. For a full audit run: turnpike audit',
   audit_failed:
     'Ledger audit failed: {differences} differences. Copy the store before you do anything else. For details run: turnpike audit',
+  signing_key_unreadable:
+    'The key that signs the books cannot be opened: {reason}. Put the former master key back, or make a new signing key: turnpike signing-key rotate',
   catalogue_empty: 'The catalogue is empty. Write a file and run: turnpike apply -f catalog.yaml',
   catalogue_ready: 'Ready to serve: {vendors} vendors, {models} models, {channels} channels.',
   out_of_service: 'The {kind} {name} is not served: {reason}.',

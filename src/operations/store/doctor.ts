@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
 import { listAccounts } from '../../ledger/account-store.ts'
+import { findUnreadable, hasSigningKey } from '../../ledger/proof/signing-keys.ts'
 import { listStates, type PublishedState } from '../../channels/cluster/channel-states.ts'
 import { checkOperation } from '../../channels/offer.ts'
 import type { RunCheck } from '../channels/run-check.ts'
@@ -51,6 +52,7 @@ export const diagnose = operation({ input: noInput, answer: diagnosisForm }, asy
   const findings = [
     await examineStore(context),
     await examineLedger(context),
+    ...(await examineSigner(context)),
     ...(await examineProxies(context)),
     ...(await examineCatalogue(snapshot, context)),
     ...(await examineVendors(snapshot, context)),
@@ -148,6 +150,15 @@ async function examineLedger(context: OperationContext): Promise<Finding> {
   if (full === undefined) return ok('ledger', 'audit_passed_alone', { accounts, entries })
   const { result, startedAtMs } = full
   return ok('ledger', 'audit_passed', { accounts, entries, result, at: timeText(startedAtMs) })
+}
+
+async function examineSigner({
+  database,
+  masterKey,
+}: OperationContext): Promise<readonly Finding[]> {
+  if (!(await hasSigningKey(database))) return []
+  const reason = await findUnreadable(database, masterKey())
+  return reason === undefined ? [] : [problem('ledger', 'signing_key_unreadable', { reason })]
 }
 
 async function examineCatalogue(

@@ -17,7 +17,7 @@ export const rotateSigningKey = operation({ input: noInput, answer: keyForm }, (
   context.database.transact(async (transaction) => {
     const given = { masterKey: context.masterKey(), nowMs: context.clock.now() }
     const { keyId } = await makeSigningKey(transaction, given)
-    await recordAction(transaction, context, { action: 'signing_key.create', subject: keyId })
+    await recordAction(transaction, context, { action: 'signing-key.create', subject: keyId })
     const made = (await listSigningKeys(transaction)).find(({ id }) => id === keyId)
     invariant(made !== undefined, 'a key that was made is listed')
     return viewKey(made)

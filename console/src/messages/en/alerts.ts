@@ -111,6 +111,7 @@ export const alerts = {
     modelReserveOnly: 'A model runs on reserves only',
     modelNoUsableChannel: 'A model has no usable channel',
     ledgerAuditFailed: 'An audit of the books has failed',
+    ledgerNotSealed: 'The books are not sealed',
     storeOutage: 'The store does not answer',
     backupTooOld: 'The last backup is too old',
     alertTest: 'Test message',

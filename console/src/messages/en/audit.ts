@@ -79,5 +79,6 @@ export const audit = {
     signInCodeCreate: 'Made a sign-in link',
     codeCreate: 'Made top-up codes',
     codeRevoke: 'Revoked top-up codes',
+    signingKeyCreate: 'Made a key that signs the books',
   },
 } as const

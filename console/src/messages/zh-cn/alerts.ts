@@ -101,6 +101,7 @@ export const alerts = {
     modelReserveOnly: '模型仅由备用渠道提供',
     modelNoUsableChannel: '模型没有可用渠道',
     ledgerAuditFailed: '账目审计未通过',
+    ledgerNotSealed: '账目未封存',
     storeOutage: '存储无应答',
     backupTooOld: '上次备份过旧',
     alertTest: '测试消息',

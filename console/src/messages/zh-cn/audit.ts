@@ -81,5 +81,6 @@ export const audit = {
     signInCodeCreate: '创建了登录链接',
     codeCreate: '生成了充值码',
     codeRevoke: '吊销了充值码',
+    signingKeyCreate: '创建了账目签名密钥',
   },
 } as const satisfies Translation<typeof english>

@@ -113,6 +113,10 @@ export const alerts = {
         none {{actor} 的账目审计未能运行，新的差异不会被发现。审计会指出故障。请试试现在能否运行。}
         other {余额或数字与账目不符。完整审计会指出每处差异。请保留备份，并参阅 docs/operating.md。}}`,
     },
+    not_sealed: {
+      title: '{hours, select, none {账目从未封存} other {账目已有 {hours} 小时未封存}}',
+      text: '有分录在等待封存，账户持有人暂时无法证明这些分录。扣费和余额不受影响。诊断会指出账目的签名密钥能否打开；其他故障见网关的日志。',
+    },
   },
   store: {
     outage: {

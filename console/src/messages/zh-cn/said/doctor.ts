@@ -19,6 +19,8 @@ export const doctor = {
     '自上次检查点以来的账目审计通过：{accounts} 个账户，{entries} 笔账目。没有完整审计的记录。完整审计请运行：turnpike audit',
   audit_failed:
     '账目审计未通过：{differences} 处差异。请先复制存储，再做其他事情。详情请运行：turnpike audit',
+  signing_key_unreadable:
+    '账目的签名密钥无法打开：{reason}。请换回原来的主密钥，或创建新的签名密钥：turnpike signing-key rotate',
   catalogue_empty: '目录为空。请写一个文件并运行：turnpike apply -f catalog.yaml',
   catalogue_ready: '可以提供服务：{vendors} 个供应商，{models} 个模型，{channels} 个渠道。',
   out_of_service:
