@@ -8,28 +8,24 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { hourMs } from '../../src/base/clock.ts'
-import { picos } from '../../src/base/money.ts'
-import { Secret } from '../../src/base/secret.ts'
-import { sealHours } from '../../src/ledger/proof/sealing.ts'
+import { dayMs } from '../../src/base/clock.ts'
+import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import { makeSigningKey } from '../../src/ledger/proof/signing-keys.ts'
-import { formatPriceLines, recompute, type PriceLines } from '../../src/metering/price-lines.ts'
-import { contextOn } from '../../src/operations/context.ts'
-import { printStatement } from '../../src/operations/reports/statement-text.ts'
 import type {
   StatementEnd,
   StatementHead,
   StatementLine,
 } from '../../src/operations/reports/statement-form.ts'
 import { openEmbedded, type EmbeddedHarness } from '../storage/embedded-harness.ts'
-import {
-  addCredit,
-  holdRequest,
-  makeAccount,
-  mustPlace,
-  recordOf,
-} from '../storage/ledger-harness.ts'
+import { addCredit, makeAccount } from '../storage/ledger-harness.ts'
 import { runCommand } from '../support/command-hosts.ts'
+import {
+  bills,
+  booksMasterKey,
+  chargeBills,
+  sealNextHour,
+  statementOf,
+} from '../support/sealed-books.ts'
 
 /** As JSON, whose members a test may change. */
 type Statement = {
@@ -40,73 +36,32 @@ type Whole = StatementHead & StatementEnd & { readonly entries: readonly Stateme
 const script = join(import.meta.dirname, '../../examples/verify/verify.py')
 const hasPython = spawnSync('python3', ['--version']).status === 0
 const withoutPython = 'This machine has no python3, so examples/verify was not run.'
-const masterKey = new Secret('5'.repeat(64))
 
 let folder: string
 let harness: EmbeddedHarness
 let accountId: string
-let texts: Readonly<Record<'older' | 'newer' | 'part', string>>
-
-const line = (usageClass: 'input' | 'output' | 'web_search', count: number, price: bigint) =>
-  ({
-    usageClass,
-    count,
-    pricePicos: picos(price),
-    amountPicos: picos(price * BigInt(count)),
-  }) as const
-const plain = { model: 'large-1', isLongContext: false, modifiers: [] }
-/** Bills with everything that makes an amount. */
-const bills: readonly PriceLines[] = [
-  {
-    parts: [
-      { ...plain, lines: [line('input', 400, 3_000_000n), line('output', 380, 15_000_000n)] },
-    ],
-    feePicos: picos(0n),
-    multiplierPpm: 1_000_000,
-    capPicos: undefined,
-  },
-  {
-    parts: [
-      {
-        ...plain,
-        modifiers: [{ kind: 'tier', name: 'flex', ppm: 333_333 }],
-        lines: [line('input', 7, 1_111_111n), line('web_search', 2, 10_000_000n)],
-      },
-    ],
-    feePicos: picos(5n),
-    multiplierPpm: 1_234_567,
-    capPicos: undefined,
-  },
-  {
-    parts: [
-      { ...plain, lines: [line('output', 1_000_000, 15_000_000n)] },
-      { ...plain, lines: [line('input', 1, 1n)] },
-    ],
-    feePicos: picos(0n),
-    multiplierPpm: 1_000_000,
-    capPicos: picos(77n),
-  },
-]
+let texts: Readonly<Record<'older' | 'newer' | 'part' | 'withoutBills', string>>
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'turnpike-verify-'))
   harness = await openEmbedded()
   accountId = await makeAccount(harness, { balancePicos: 10_000_000_000_000n })
-  await chargeAll()
-  await nextHour()
-  await chargeAll()
-  await nextHour()
-  const older = await statement()
+  await chargeBills(harness, accountId)
+  // Booked after its hour was sealed: in the order of time, and not in the order of the chain.
+  await chargeBills(harness, accountId, () => sealNextHour(harness))
+  await sealNextHour(harness)
+  const older = await statementOf(harness, accountId)
   await harness.database.transact((transaction) =>
-    makeSigningKey(transaction, { masterKey, nowMs: harness.clock.now() }),
+    makeSigningKey(transaction, { masterKey: booksMasterKey, nowMs: harness.clock.now() }),
   )
   const fromMs = harness.clock.now()
-  await chargeAll()
+  await chargeBills(harness, accountId)
   await addCredit(harness, accountId, 12n)
-  await nextHour()
-  await chargeAll()
-  const part = await statement({ from: new Date(fromMs).toISOString() })
-  texts = { older, newer: await statement(), part }
+  await sealNextHour(harness)
+  await chargeBills(harness, accountId)
+  const part = await statementOf(harness, accountId, { from: new Date(fromMs).toISOString() })
+  const newer = await statementOf(harness, accountId)
+  texts = { older, newer, part, withoutBills: await statementWithoutBills() }
 })
 
 after(async () => {
@@ -114,28 +69,13 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function chargeAll(): Promise<void> {
-  for (const bill of bills) {
-    const amount = recompute(bill)
-    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, amount))
-    const given = { endedAtMs: harness.clock.now(), priceLines: formatPriceLines(bill) }
-    await harness.ledger.settle(hold, recordOf(hold, amount, given))
-  }
-}
-
-async function nextHour(): Promise<void> {
-  harness.clock.advance(hourMs)
-  const pause = (): Promise<void> => Promise.resolve()
-  await sealHours(harness.database, { nowMs: harness.clock.now(), masterKey, pause })
-}
-
-async function statement(period: { readonly from?: string } = {}): Promise<string> {
-  const context = contextOn(harness.database, { clock: harness.clock, actor: 'cli:ada' })
-  let text = ''
-  await printStatement(context, { account: accountId, format: 'json', ...period }, (more) => {
-    text += more
-  })
-  return text
+async function statementWithoutBills(): Promise<string> {
+  await sealNextHour(harness)
+  harness.clock.advance(40 * dayMs)
+  const order = { nowMs: harness.clock.now(), keepMs: 30 * dayMs, pause: () => Promise.resolve() }
+  const { removed } = await removeOldExchanges(harness.database, order)
+  assert.equal(removed, 4 * bills.length)
+  return statementOf(harness, accountId)
 }
 
 interface Checked {
@@ -246,6 +186,13 @@ for (const [name, check, skip] of checks)
     it('accepts what the gateway wrote, for all time and for a part of it', async () => {
       for (const text of [texts.older, texts.newer, texts.part])
         assert.deepEqual(await check(fileOf(text)), { code: 0, problems: [] })
+    })
+
+    it('accepts a statement whose bills are no longer kept, and that it continues one with them', async () => {
+      const { entries } = JSON.parse(texts.withoutBills) as Statement
+      assert.ok(entries.every(({ proof }) => proof !== null && proof.bill === null))
+      const found = await check(fileOf(texts.withoutBills), '--older', fileOf(texts.newer))
+      assert.deepEqual(found, { code: 0, problems: [] })
     })
 
     for (const [title, edit, found] of edits)

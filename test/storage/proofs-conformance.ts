@@ -5,13 +5,14 @@
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { dayMs, hourMs } from '../../src/base/clock.ts'
+import { dayMs, hourMs, minuteMs } from '../../src/base/clock.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import { sealHours } from '../../src/ledger/proof/sealing.ts'
 import { listHeads, type SealedHead } from '../../src/ledger/proof/seal-store.ts'
 import { listSigningKeys, makeSigningKey } from '../../src/ledger/proof/signing-keys.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { booksMasterKey } from '../support/sealed-books.ts'
 import {
   charge,
   findDifferences,
@@ -22,7 +23,6 @@ import {
   type LedgerHarness,
 } from './ledger-harness.ts'
 
-const testMasterKey = new Secret('5'.repeat(64))
 const pause = (): Promise<void> => Promise.resolve()
 
 /** Does damage that triggers would refuse; they are there again afterwards. */
@@ -52,7 +52,7 @@ export function describeProofs(name: string, open: () => Promise<LedgerHarness>)
     })
     afterEach(() => harness.close())
 
-    const seal = ({ nowMs = harness.clock.now(), masterKey = testMasterKey } = {}) =>
+    const seal = ({ nowMs = harness.clock.now(), masterKey = booksMasterKey } = {}) =>
       sealHours(harness.database, { nowMs, masterKey, pause })
     const chargeSome = async (...amounts: readonly bigint[]): Promise<string[]> => {
       const ids: string[] = []
@@ -119,6 +119,23 @@ export function describeProofs(name: string, open: () => Promise<LedgerHarness>)
       assert.deepEqual(await differences(), [])
     })
 
+    it('goes on where a clock that was ahead is set back', async () => {
+      await chargeSome(30n)
+      await seal({ nowMs: harness.clock.now() + 5 * hourMs })
+      await chargeSome(20n)
+      assert.equal((await seal()).entries, 0)
+      nextHour()
+      assert.deepEqual(await seal(), { entries: 1, heads: 1 })
+      // Half an hour back, into the hour that was sealed.
+      const endedAtMs = harness.clock.now() - 30 * minuteMs
+      const early = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+      await harness.ledger.settle(early, recordOf(early, 10n, { endedAtMs }))
+      assert.deepEqual(await seal({ nowMs: endedAtMs }), { entries: 0, heads: 0 })
+      nextHour()
+      assert.deepEqual(await seal(), { entries: 1, heads: 1 })
+      assert.deepEqual(await differences(), [])
+    })
+
     it('stays whole where two seal at the same time', async () => {
       await chargeSome(1n, 2n, 3n)
       nextHour()
@@ -138,7 +155,7 @@ export function describeProofs(name: string, open: () => Promise<LedgerHarness>)
       let pauses = 0
       const stopping = sealHours(harness.database, {
         nowMs: harness.clock.now(),
-        masterKey: testMasterKey,
+        masterKey: booksMasterKey,
         pause: () => (++pauses === 1 ? Promise.reject(new Error('stopped')) : Promise.resolve()),
       })
       await assert.rejects(stopping, { message: 'stopped' })
@@ -156,7 +173,7 @@ export function describeProofs(name: string, open: () => Promise<LedgerHarness>)
       await seal()
       const nowMs = harness.clock.now()
       await harness.database.transact((transaction) =>
-        makeSigningKey(transaction, { masterKey: testMasterKey, nowMs }),
+        makeSigningKey(transaction, { masterKey: booksMasterKey, nowMs }),
       )
       await chargeSome(20n)
       nextHour()

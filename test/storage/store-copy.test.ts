@@ -8,6 +8,7 @@ import { newId } from '../../src/base/id.ts'
 import { picos, zeroPicos } from '../../src/base/money.ts'
 import { saveFreeExchanges } from '../../src/ledger/free-exchange-store.ts'
 import { formatPriceLines, priceLine } from '../../src/metering/price-lines.ts'
+import { verifyStatement } from '../../src/operations/reports/verify-statement.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate, schemaVersion } from '../../src/storage/migrate.ts'
@@ -23,6 +24,7 @@ import {
   recordOf,
 } from './ledger-harness.ts'
 import { copyStoreTo } from '../support/operations.ts'
+import { sealNextHour, verifiableOf } from '../support/sealed-books.ts'
 
 const script = join(import.meta.dirname, 'copying-process.ts')
 /** More than two pages of exchanges and entries. */
@@ -37,6 +39,10 @@ const tables = [
   'report_day',
   'label_day',
   'answer_state',
+  'sealed_entry',
+  'sealed_head',
+  'signing_key',
+  'seal_mark',
 ]
 
 describe('a copy of the store', () => {
@@ -62,6 +68,7 @@ describe('a copy of the store', () => {
       await Promise.all(Array.from({ length: Math.ceil(chargeCount / 3) }, () => charge(rich)))
       harness.clock.advance(30 * 86_400_000)
     }
+    await sealNextHour(harness)
     await saveFreeExchanges(harness.database, [freeExchange(rich, harness.clock.now())])
     await harness.ledger.close()
   })
@@ -137,6 +144,21 @@ describe('a copy of the store', () => {
       assert.equal(row?.['is_next'], 1n)
     })
     await assert.rejects(copy(), { code: 'operations.conflict' })
+  })
+
+  it('keeps the books verifiable, and continues their chains', async () => {
+    const [rich = ''] = accountIds
+    const older = await verifiableOf(harness, rich)
+    await copy()
+    await withTarget(async (database) => {
+      const books = { ...harness, database }
+      await addCredit(books, rich, 1n)
+      assert.deepEqual(await sealNextHour(books), { entries: 1, heads: 1 })
+      const checked = verifyStatement(await verifiableOf(books, rich), { older })
+      assert.deepEqual(checked.problems, [])
+      assert.deepEqual([checked.sealed, checked.bills], [chargeCount + 3, chargeCount + 1])
+      assert.deepEqual((await auditLedger({ database })).differences, [])
+    })
   })
 
   it('leaves nothing after a kill at any page, and can be run again', async () => {
