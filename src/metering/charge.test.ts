@@ -163,6 +163,13 @@ describe('charge', () => {
     assert.deepEqual(of('ultrafast').marks, ['default_price'])
   })
 
+  test('is marked once, and only where something was counted', () => {
+    const prices = parsePrices({ input: 3, output: 15 })
+    const odd = (count: number) => ({ promptTokens: 0, tier: 'odd', counts: { input: count } })
+    assert.deepEqual(chargeOf([odd(1), odd(2)], prices).marks, ['default_price'])
+    assert.deepEqual(chargeOf([odd(0)], prices).marks, [])
+  })
+
   test('limited to a hold is never above it, and its bill shows the limit', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 2 }), prices, price, (parts, of, holdPicos) => {
@@ -196,6 +203,13 @@ const quoteCase: fc.Arbitrary<QuoteCase> = fc
     usedInput: Math.floor(request.inputTokens * inputShare),
     usedOutput: Math.floor(request.maxOutputTokens * request.choiceCount * outputShare),
   }))
+
+const plainRequest = {
+  format: 'chat',
+  maxOutputTokens: 0,
+  choiceCount: 1,
+  multiplierPpm: 1_000_000,
+} as const
 
 describe('quote', () => {
   test('covers every charge within the estimate and the output limit', () => {
@@ -307,6 +321,37 @@ describe('quote', () => {
     assert.equal(written, 100n * 3_750_000n + 100n * 15_000_000n + 7n)
   })
 
+  test('has the long-context prices from the first token above the limit on', () => {
+    const long = { above: 100, input: 6, output: 30 }
+    const prices = parsePrices({ input: 3, output: 15, long_context: long })
+    const of = (inputTokens: number) =>
+      quote({ ...plainRequest, prices, inputTokens, maxOutputTokens: 10 })
+    assert.equal(of(100), 100n * 3_000_000n + 10n * 15_000_000n)
+    assert.equal(of(101), 101n * 6_000_000n + 10n * 30_000_000n)
+  })
+
+  test('has audio at the higher of both prices, and the rest of the prompt as text', () => {
+    const of = (input_audio: number, audioTokens?: number) =>
+      quote({
+        ...plainRequest,
+        prices: parsePrices({ input: 3, input_audio }),
+        inputTokens: 100,
+        maxOutputTokens: 0,
+        audioTokens,
+      })
+    assert.equal(of(40, 30), 70n * 3_000_000n + 30n * 40_000_000n)
+    assert.equal(of(1, 30), 100n * 3_000_000n)
+    assert.equal(of(40), 100n * 3_000_000n)
+  })
+
+  test('has searches at their price, with and without other tools', () => {
+    const of = (uses: object) =>
+      quote({ ...plainRequest, prices: parsePrices({ input: 3 }), inputTokens: 0, ...uses })
+    assert.equal(of({ webSearchesMax: 4 }), 4n * 10_000_000_000n)
+    assert.equal(of({ webSearchesMax: 0, vendorTools: undefined }), 0n)
+    assert.equal(of({ webSearchesMax: 1, vendorTools: { file_search: 2 } }), 15_000_000_000n)
+  })
+
   test('has uses of tools at their prices, and needs no price for output that is not made', () => {
     const prices = decodePrices('{"input":1,"file_search":2.5,"code_interpreter":30}')
     const amount = quote({
@@ -323,6 +368,24 @@ describe('quote', () => {
 })
 
 describe('affordableOutputTokens', () => {
+  test('is nothing without money for the prompt, and unlimited where output is free', () => {
+    const of = (output: number, availablePicos: bigint, multiplierPpm = 1_000_000) =>
+      affordableOutputTokens({
+        ...plainRequest,
+        prices: parsePrices({ input: 1, output }),
+        inputTokens: 10,
+        multiplierPpm,
+        availablePicos: picos(availablePicos),
+      })
+    assert.equal(of(1, 9_999_999n), 0)
+    assert.equal(of(1, 10_000_000n), 0)
+    assert.equal(of(1, 11_999_999n), 1)
+    assert.equal(of(1, -(10n ** 9n)), 0)
+    assert.equal(of(0, 10_000_000n), Number.MAX_SAFE_INTEGER)
+    assert.equal(of(0, 9_999_999n), 0)
+    assert.equal(of(1, 0n, 0), Number.MAX_SAFE_INTEGER)
+  })
+
   test('is the largest output limit whose quote the money covers', () => {
     fc.assert(
       fc.property(

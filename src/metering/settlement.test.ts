@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { picos } from '../base/money.ts'
 import type { CostPrices } from './cost-prices.ts'
-import { parsePrices } from './price-form.ts'
+import { parseModelPrices, parsePrices } from './price-form.ts'
 import { readBill } from './price-lines.ts'
 import {
   cameToNothing,
@@ -316,5 +316,168 @@ describe('decideCharge', () => {
     const most = { holdsMost: true }
     const capped = [2_000, 10n ** 10n, ['estimated', 'implausible'], true]
     assert.deepEqual(await shown('x'.repeat(2_000), most), capped)
+  })
+})
+
+/** One answer of ten tokens, and what differs from it. */
+function decide(
+  answer: Partial<AnswerCounts>,
+  facts: Partial<SettlementFacts> = {},
+): ReturnType<typeof decideCharge> {
+  const counts: AnswerCounts = {
+    usage: {
+      parts: [{ promptTokens: 10, counts: { input: 10, output: 4 } }],
+      reported: { inputTokens: 10, outputTokens: 4, cacheTokens: 0 },
+    },
+    isFinal: true,
+    isImplausible: false,
+    hasOutput: true,
+    isRefusal: false,
+    output: { text: 'x'.repeat(10), bytes: 10 },
+    ...answer,
+  }
+  const usual = {
+    ending: 'completed',
+    counts,
+    format: 'chat',
+    bounds,
+    holdPicos: picos(10n ** 12n),
+    isHoldFinal: true,
+    multiplierPpm: 1_000_000,
+    cutPolicy: 'nothing',
+    requestedModel: 'm',
+    prices,
+    pricesFor: () => undefined,
+  } as const
+  return decideCharge({ ...usual, ...facts }, counter)
+}
+
+function listPrice(input: bigint, output: bigint): bigint {
+  return input * 3_000_000n + output * 15_000_000n + 10n ** 9n
+}
+
+describe('an answer without counts', () => {
+  const uncounted = { usage: undefined, isFinal: false } as const
+
+  test('costs its likely prompt and the delivered output, at the price of its tier', async () => {
+    const tiered = parsePrices({ input: 3, output: 15, tiers: { flex: { multiplier: 0.5 } } })
+    const plain = await decide(uncounted, { prices: tiered })
+    assert.equal(plain.amountPicos, 213n * 3_000_000n + 10n * 15_000_000n)
+    assert.deepEqual(plain.usage?.parts, [
+      { promptTokens: 213, counts: { input: 213, output: 10 } },
+    ])
+    assert.deepEqual(plain.marks, ['estimated'])
+    const flex = await decide({ ...uncounted, tier: 'flex' }, { prices: tiered })
+    assert.equal(flex.amountPicos * 2n, plain.amountPicos)
+    assert.equal(flex.usage?.parts[0]?.tier, 'flex')
+  })
+
+  test('costs the likely audio of its prompt, and its own audio', async () => {
+    const heard = { ...bounds, audioTokensLikely: 20, asksAudioOutput: true }
+    const output = { text: '', bytes: 0, audioBytes: 64_000 }
+    const { usage } = await decide({ ...uncounted, output }, { bounds: heard })
+    const [part] = usage?.parts ?? []
+    assert.equal(part?.promptTokens, 233)
+    assert.deepEqual([part.counts.input, part.counts.input_audio], [213, 20])
+    const spoken = part.counts.output_audio ?? 0
+    assert.ok(spoken > 0)
+    assert.deepEqual(usage?.reported, {
+      inputTokens: 233,
+      outputTokens: spoken,
+      cacheTokens: 0,
+    })
+    const counted: Usage = {
+      parts: [{ promptTokens: 1, counts: { input: 1, output_audio: spoken - 1 } }],
+      reported: { inputTokens: 1, outputTokens: spoken - 1, cacheTokens: 0 },
+    }
+    const text = { ...output, text: 'xx', bytes: 2 }
+    const more = await decide({ usage: counted, isFinal: false, output: text }, { bounds: heard })
+    const counts = { input: 1, output: 2, output_audio: spoken }
+    assert.deepEqual(more.usage?.parts, [{ promptTokens: 1, counts }])
+  })
+
+  test('costs the searches whose results came, as far as the hold covers them', async () => {
+    const searched = { ...bounds, serverTools: { uses: 3 }, webSearchesMax: 3 }
+    for (const [webSearches, charged] of [
+      [2, 2],
+      [4, 3],
+    ] as const) {
+      const { usage } = await decide({ ...uncounted, webSearches }, { bounds: searched })
+      assert.equal(usage?.parts[0]?.counts.web_search, charged)
+    }
+  })
+
+  test('costs more than its hold only where more was delivered than the limit allows', async () => {
+    const little = { holdPicos: picos(1_000n) }
+    const within = await decide(uncounted, little)
+    assert.deepEqual([within.amountPicos, within.marks], [1_000n, ['estimated', 'implausible']])
+    const output = { text: 'x'.repeat(3_000), bytes: 3_000 }
+    const beyond = await decide({ ...uncounted, output }, little)
+    assert.deepEqual(
+      [beyond.amountPicos, beyond.marks],
+      [listPrice(213n, 3_000n), ['estimated', 'over_hold']],
+    )
+  })
+})
+
+describe('final counts', () => {
+  const usage: Usage = {
+    parts: [{ promptTokens: 10, counts: { input: 10 } }],
+    reported: { inputTokens: 10, outputTokens: 0, cacheTokens: 0 },
+  }
+
+  test('without output are charged as they are where the request asks for none', async () => {
+    const asked = { bounds: { ...bounds, asksNoOutput: true } }
+    const decided = await decide({ usage, hasOutput: false }, asked)
+    assert.deepEqual([decided.amountPicos, decided.marks], [listPrice(10n, 0n), []])
+  })
+
+  test('without output are believed where none was seen, and the allowance is used up', async () => {
+    const decided = await decide({ usage, hasOutput: false }, { isNotFree: true })
+    assert.deepEqual([decided.amountPicos, decided.marks], [listPrice(10n, 0n), []])
+    const seen = await decide({ usage })
+    assert.deepEqual([seen.amountPicos, seen.marks], [listPrice(10n, 10n), ['estimated']])
+  })
+
+  test('that cost exactly the hold are within it', async () => {
+    const { marks } = await decide({}, { holdPicos: picos(listPrice(10n, 4n)) })
+    assert.deepEqual(marks, [])
+  })
+})
+
+describe('the cost of an answer for the operator', () => {
+  const costs = async (answer: Partial<AnswerCounts>, facts: Partial<SettlementFacts>) => {
+    const decided = await decide(answer, facts)
+    return [decided.amountPicos, decided.ownCostPicos, decided.operatorCostPicos]
+  }
+  const cut = { ending: 'upstream_cut', cost: { prices: costPrices, atMs: 0 } } as const
+
+  test('is an estimate where the vendor broke off before its counts', async () => {
+    const estimated = (listPrice(10n, 10n) * 8n) / 10n
+    assert.deepEqual(await costs({ isFinal: false }, cut), [0n, 0n, estimated])
+  })
+
+  test('is what the vendor counted before it broke off', async () => {
+    const counted = (listPrice(10n, 4n) * 8n) / 10n
+    assert.deepEqual(await costs({}, cut), [0n, counted, 0n])
+    const refused = { isRefusal: true, isFinal: false }
+    assert.deepEqual(await costs(refused, cut), [0n, counted, 0n])
+  })
+
+  test('is at the prices of its time, and unknown where the channel has none', async () => {
+    const versions = [
+      { input: 1, output: 1 },
+      { input: 2, output: 2, valid_from: '2026-02-01' },
+    ]
+    const dated: CostPrices = { models: new Map([['m', parseModelPrices(versions)]]) }
+    const at = (time: string) => decide({}, { cost: { prices: dated, atMs: Date.parse(time) } })
+    assert.equal((await at('2026-01-31')).ownCostPicos, 14n * 1_000_000n)
+    assert.equal((await at('2026-02-01')).ownCostPicos, 14n * 2_000_000n)
+    const without: CostPrices = { models: new Map() }
+    const { ownCostPicos, isOwnCostKnown } = await decide(
+      {},
+      { cost: { prices: without, atMs: 0 } },
+    )
+    assert.deepEqual([ownCostPicos, isOwnCostKnown], [0n, false])
   })
 })

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { boundReported, isPlausible, isWellFormed, type Usage } from './usage.ts'
+import {
+  boundReported,
+  isPlausible,
+  isWellFormed,
+  outputTokensOf,
+  promptTokensOf,
+  type Usage,
+} from './usage.ts'
 
 const bounds = {
   promptTokensLikely: 213,
@@ -84,6 +91,16 @@ describe('isPlausible', () => {
     assert.deepEqual(reported, { inputTokens: 10 ** 9, outputTokens: 10 ** 9, cacheTokens: 0 })
   })
 
+  test('believes up to a thousand parts', () => {
+    const vast = { ...bounds, inputTokensMax: 1_000_000 }
+    const runs = (count: number): Usage => ({
+      ...usageOf(1, 1),
+      parts: Array.from({ length: count }, () => usageOf(1, 1).parts).flat(),
+    })
+    assert.ok(isPlausible(runs(1_000), vast))
+    assert.ok(!isPlausible(runs(1_001), vast))
+  })
+
   test('never believes values that are not counts', () => {
     for (const count of [-1, 0.5, NaN, Infinity, 2 ** 53]) {
       assert.ok(!isWellFormed(usageOf(10, count)))
@@ -105,4 +122,23 @@ describe('boundReported', () => {
     const none = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 }
     assert.deepEqual(boundReported({ parts: [], reported }, bounds).reported, none)
   })
+})
+
+test('the prompt and the output of a part are the sums of their classes', () => {
+  const counts = {
+    input: 1,
+    output: 2,
+    cache_read: 4,
+    cache_write_5m: 8,
+    cache_write_1h: 16,
+    input_audio: 32,
+    output_audio: 64,
+    cache_read_audio: 128,
+    web_search: 256,
+  }
+  assert.equal(promptTokensOf({ counts, promptTokens: 0 }), 1 + 4 + 8 + 16 + 32 + 128)
+  assert.equal(promptTokensOf({ counts, promptTokens: 500 }), 500, 'the vendor counts more')
+  assert.equal(promptTokensOf({ counts: {}, promptTokens: 0 }), 0)
+  assert.equal(outputTokensOf({ counts, promptTokens: 0 }), 2 + 64)
+  assert.equal(outputTokensOf({ counts: {}, promptTokens: 0 }), 0)
 })

@@ -252,6 +252,8 @@ test('a refusal that names what the gateway has added is tried without it, and b
       const other = { ...vendorError(name), ...bodyOf('no') }
       assert.notEqual(judge(other, asking).next, 'retry_plain')
       assert.notEqual(judge(refused, context).next, 'retry_plain')
+      const unread = judge(vendorError(name), asking)
+      assert.notEqual(unread.next, 'retry_plain', 'its body was not kept')
     }
 })
 
