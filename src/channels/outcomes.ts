@@ -12,8 +12,10 @@ import type { Outcome } from './health/health-event.ts'
 /** No answer at all. `timeout` is the channel's limit; `shortage` and the last three are the gateway's. */
 export type BrokenClass =
   | 'connect'
+  | 'lookup'
   | 'shortage'
   | 'address'
+  | 'certificate_expired'
   | 'tls'
   | 'reset'
   | 'protocol'
@@ -152,6 +154,12 @@ export const outcomes = {
     meaning: 'The gateway could not connect to the vendor.',
     mayHaveCost: false,
   },
+  lookup: {
+    ...lost,
+    examples: 'the name is unknown, or the name server does not answer',
+    meaning: "The gateway could not look up the name of the channel's address, or of its proxy.",
+    mayHaveCost: false,
+  },
   shortage: {
     ...refused,
     examples: 'the gateway has no open file, port or memory left for a connection',
@@ -165,14 +173,21 @@ export const outcomes = {
     examples: 'a name that leads to an address which is not public, without `allow_private`',
     meaning:
       "The name of the channel's address leads where it must not: into a private network without `allow_private`, or in plain text to the internet.",
-    health: 'config',
+    health: 'address_refused',
+    mayHaveCost: false,
+  },
+  certificate_expired: {
+    ...lost,
+    examples: 'a certificate whose time is over, which lasts as long as a refused credential',
+    meaning: "The vendor's certificate has expired.",
+    health: 'certificate_expired',
     mayHaveCost: false,
   },
   tls: {
     ...lost,
-    examples: 'a certificate that cannot be trusted, which lasts as long as a refused credential',
+    examples: 'a certificate for another name, or of an authority that is not trusted',
     meaning: "The gateway could not trust the vendor's certificate.",
-    health: 'config',
+    health: 'certificate_refused',
     mayHaveCost: false,
   },
   stale: {
@@ -242,7 +257,13 @@ export function isOutcomeClass(name: string): name is OutcomeClass {
   return Object.hasOwn(outcomes, name)
 }
 
-const unreachable: ReadonlySet<OutcomeClass> = new Set(['connect', 'address', 'tls'])
+const unreachable: ReadonlySet<OutcomeClass> = new Set([
+  'connect',
+  'lookup',
+  'address',
+  'certificate_expired',
+  'tls',
+])
 
 /** What decides, beside the class, what the channel's health learns. */
 interface Circumstances {

@@ -30,8 +30,10 @@ const answers: Readonly<Record<UpstreamFault, readonly [status: number, body: st
 
 const failures: readonly FailureKind[] = [
   'connect',
+  'lookup',
   'shortage',
   'address',
+  'certificate_expired',
   'tls',
   'reset',
   'protocol',

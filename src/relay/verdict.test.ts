@@ -134,11 +134,19 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'a name that leads where it must not': {
     outcome: broken('address', { isUnsent: true }),
-    cells: always('failover', 'config'),
+    cells: always('failover', 'address_refused'),
+  },
+  'a name that cannot be looked up': {
+    outcome: broken('lookup', { isUnsent: true }),
+    cells: always('failover', 'hard'),
+  },
+  'a certificate that has expired': {
+    outcome: broken('certificate_expired', { isUnsent: true }),
+    cells: always('failover', 'certificate_expired'),
   },
   'a certificate that cannot be trusted': {
     outcome: broken('tls', { isUnsent: true }),
-    cells: always('failover', 'config'),
+    cells: always('failover', 'certificate_refused'),
   },
   'a stale kept-alive connection': {
     outcome: broken('reset', { isStale: true }),
@@ -277,7 +285,7 @@ test('a request that another vendor-side model may take goes there, and blames n
 })
 
 test('a free operation blames a channel only for connection and credential', () => {
-  const telling = ['connect', 'address', 'tls']
+  const telling = ['connect', 'lookup', 'address', 'certificate_expired', 'tls']
   for (const context of contexts)
     for (const [name, { outcome }] of Object.entries(rows)) {
       const { next, blame } = judge(outcome, context)

@@ -4,13 +4,14 @@
  * The console says each in Chinese from the facts of that message.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { hourMs } from '../../src/base/clock.ts'
 import { addPicos, formatUsd, parseUsd, zeroPicos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { makeSigningKey } from '../../src/ledger/proof/signing-keys.ts'
 import { alertKinds, type AlertKind, type Finding } from '../../src/operations/alerts/alert-kind.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
+import type { Resolve } from '../../src/http/client/checked-lookup.ts'
 import { bookPayment } from '../../src/operations/payments/book-payment.ts'
 import { backupStore } from '../../src/operations/store/backup.ts'
 import { storeEndpoints } from '../../src/operations/store/endpoints.ts'
@@ -25,10 +26,18 @@ import {
   showAccount,
   switchChannel,
 } from '../support/operations.ts'
+import type { CatalogueChange } from '../support/catalogues.ts'
+import type { TestCertificate } from '../support/certificate.ts'
 import { inChinese } from '../support/console/chinese.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
+import {
+  expiredCertificate,
+  startTlsFront,
+  trustedCertificate,
+  unknownCertificate,
+} from '../support/tls-front.ts'
 import { dataOf, startReceiver, type Received, type Receiver } from './harness.ts'
 
 interface World {
@@ -133,6 +142,42 @@ function channelCase(fault: string, subject: string, facts: Case['facts']): Case
     facts: { channel: main, vendor: 'alpha', ...facts },
     over: /^channel\.back$/,
     end: mend,
+  }
+}
+
+const front = await startTlsFront(trustedCertificate)
+after(() => front.close())
+
+const resolve: Resolve = (_host, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
+
+function named(more: object): CatalogueChange {
+  return { named: { [main]: { url: `https://vendor.example:${front.port}/${main}`, ...more } } }
+}
+
+/** The main channel has a name and a certificate, with which something is wrong until the end. */
+function throughTls(what: string, why: string): Case {
+  return {
+    what,
+    async cause(world) {
+      front.leadTo(world.gateway.sandbox)
+      await askAtOnce(world, 1)
+      return main
+    },
+    facts: { channel: main, vendor: 'alpha', models, why },
+    over: /^channel\.back$/,
+  }
+}
+
+function certificateCase(what: string, why: string, bad: TestCertificate): Case {
+  const row = throughTls(`the certificate ${what}`, why)
+  return {
+    ...row,
+    options: { resolve, channels: named({ allow_private: true }) },
+    cause(world) {
+      front.show(bad)
+      return row.cause(world)
+    },
+    end: () => Promise.resolve(front.show(trustedCertificate)),
   }
 }
 
@@ -243,6 +288,24 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
   'channel.off': [channelCase('error=500', place, { models: ['large-1'] })],
   'channel.credential_refused': [
     channelCase('error=401', main, { models, why: 'credential_refused' }),
+  ],
+  'channel.certificate_expired': [
+    certificateCase('has expired', 'certificate_expired', expiredCertificate),
+  ],
+  'channel.certificate_refused': [
+    certificateCase('is of an unknown authority', 'certificate_refused', unknownCertificate),
+  ],
+  'channel.address_refused': [
+    {
+      ...throughTls('its name leads into a private network', 'address_refused'),
+      options: { resolve, channels: named({}) },
+      async end({ gateway: { context } }) {
+        const text = await exportCatalogue(context)
+        await applyCatalogue(context, {
+          text: text.replace(`  ${main}:\n`, `  ${main}:\n    allow_private: true\n`),
+        })
+      },
+    },
   ],
   'channel.no_credit': [channelCase('error=402', main, { models, why: 'no_credit' })],
   'channel.model_missing': [

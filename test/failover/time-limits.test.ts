@@ -291,7 +291,7 @@ describe('a vendor that cannot be reached', () => {
   test('because its certificate cannot be trusted: that waits for the operator', async () => {
     const untrusted = createTlsServer(makeCertificate('localhost'))
     await withMainAt(await listen(untrusted, 'https'), async (gateway) => {
-      await assertReserveServes(gateway, 'config')
+      await assertReserveServes(gateway, 'certificate_refused')
       assert.equal(gateway.grade('alpha-main', 'large-1'), 'off')
       assert.equal(gateway.grade('alpha-main', 'small-1'), 'off')
     })

@@ -1,38 +1,56 @@
 /**
- * Makes a self-signed X.509 certificate for a test's TLS server. Node can read certificates but not
+ * Makes X.509 certificates for a test's TLS server. Node can read certificates but not
  * issue them, a committed private key would trip every secret scanner, and not every machine has
  * openssl; the few DER structures needed are written here instead.
  */
-import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 
 export interface TestCertificate {
   readonly cert: string
   readonly key: string
+  /** Its subject, as an issuer is named. */
+  readonly name: Buffer
 }
 
-/** Valid for `hostname` and the address 127.0.0.1, from 2020 to 2049, and its own issuer. */
-export function makeCertificate(hostname: string): TestCertificate {
+export interface CertificateOptions {
+  /** By default the certificate is its own issuer. */
+  readonly issuer?: TestCertificate
+  /** The year at whose end it expires. */
+  readonly lastYear?: number
+}
+
+/** Valid for `hostname` and the address 127.0.0.1, from 2020 on. */
+export function makeCertificate(
+  hostname: string,
+  { issuer, lastYear = 2049 }: CertificateOptions = {},
+): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'))
   // Of two trusted issuers of one name, the wrong one may be tried.
-  const issuer = Buffer.from(`turnpike test ${randomUUID()}`)
-  const name = sequence(der(0x31, sequence(objectId('550403'), der(0x0c, issuer))))
+  const subject = Buffer.from(`turnpike test ${randomUUID()}`)
+  const name = sequence(der(0x31, sequence(objectId('550403'), der(0x0c, subject))))
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([1])),
     ecdsaWithSha256,
-    name,
-    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z'))),
+    issuer?.name ?? name,
+    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, endOf(lastYear))),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(subjectAlternativeName(hostname), basicConstraintsAuthority)),
   )
-  const signature = sign('sha256', toBeSigned, privateKey)
+  const signer = issuer === undefined ? privateKey : createPrivateKey(issuer.key)
+  const signature = sign('sha256', toBeSigned, signer)
   const certificate = sequence(toBeSigned, ecdsaWithSha256, bitString(signature))
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    name,
   }
+}
+
+function endOf(year: number): Buffer {
+  return Buffer.from(`${String(year).slice(2)}1231235959Z`)
 }
 
 function subjectAlternativeName(hostname: string): Buffer {

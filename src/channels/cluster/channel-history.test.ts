@@ -54,11 +54,14 @@ test('docs/operating.md explains every reason a state can have', () => {
       /\bwhy = [^\n]*'([a-z_]+)'/g,
       /\bwhy = [^\n]*'([a-z_]+)' :/g,
       /\b(?:toTrial|toRamp)\((?:(?!mode:)[^'])*'([a-z_]+)'/g,
-      /return '(operator|reconfigured|credential_refused|no_credit|model_missing)'/g,
+      /return '(operator|reconfigured)'/g,
+      /outcome === 'config' \? '([a-z_]+)'/g,
+      /^ {2}([a-z_]+): (?:refusal|\{ \.\.\.refusal)/gm,
     ])
       for (const match of text.matchAll(form)) reasons.add(match[1] ?? '')
   }
-  assert.ok(reasons.size >= 18, [...reasons].join(', '))
+  reasons.delete('config')
+  assert.ok(reasons.size >= 21, [...reasons].join(', '))
   const missing = [...reasons].filter((reason) => !page.includes(`\`${reason}\``))
   assert.deepEqual(missing, [])
 })

@@ -9,6 +9,7 @@ import type { Random } from '../../base/random.ts'
 import type { Channel, Snapshot } from '../channel.ts'
 import { createCheckPlan, type CheckPlan } from '../probes/check-plan.ts'
 import type { Caller, Form } from './evidence.ts'
+import { isChannelRefusal } from './health-event.ts'
 import type { AttemptResult, Outcome, PlacedEffect } from './health-event.ts'
 import { describePlace, shareAlone, shareInRoute, type HealthLine } from './health-line.ts'
 import {
@@ -240,8 +241,7 @@ export class HealthBook implements ChannelFacts {
       wasAnswered,
     }
     this.#register.applyTo(attempt, event)
-    const isRefused = outcome === 'config' || outcome === 'no_credit'
-    if (isRefused && place.state.mode === 'off' && place.state !== before)
+    if (isChannelRefusal(outcome) && place.state.mode === 'off' && place.state !== before)
       this.#register.spread(channel, model, { ...event, isSpread: true })
     else if (!isInUse(before) && before.cause === 'config' && isInUse(place.state)) {
       const isRefuted = before.mode === 'off' && before.isConfirming

@@ -59,8 +59,14 @@ export const outcomeFacts = {
     traffic: 'throttled',
     probe: 'probeUndecided',
   },
-  /** The vendor refuses the credential, the account or the address. */
+  /** The vendor refuses the credential or the account. */
   config: refusal,
+  /** The certificate of the vendor is over. */
+  certificate_expired: refusal,
+  /** The certificate of the vendor is not to be trusted for another reason. */
+  certificate_refused: refusal,
+  /** The name of the channel's address leads where it must not. */
+  address_refused: refusal,
   /** The operator's credit or spend limit at the vendor is used up. */
   no_credit: refusal,
   /** The vendor does not know the model. */
@@ -74,6 +80,11 @@ export const outcomeFacts = {
 } as const satisfies Readonly<Record<string, OutcomeFacts>>
 
 export type Outcome = keyof typeof outcomeFacts
+
+/** Returns whether the outcome is a refusal that is true for all models of the channel. */
+export function isChannelRefusal(outcome: Outcome): boolean {
+  return outcomeFacts[outcome].traffic === 'refused' && outcome !== 'model_missing'
+}
 
 export interface AttemptResult {
   readonly kind: 'ended'

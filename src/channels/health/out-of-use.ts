@@ -93,9 +93,9 @@ function forgetFailures(evidence: HealthState['evidence']): HealthState['evidenc
 // --- refusals -----------------------------------------------------------------------------------
 
 /**
- * The vendor refuses the credential, the account or the model. It switches off at once, because every
- * request would fail; a probe confirms it. Where a probe has refuted a refusal lately, the next one
- * waits for its probe (R12: a refusal can be caused by the request itself).
+ * The vendor refuses the credential, the account or the model, or cannot be trusted. It switches off at once,
+ * because every request would fail; a probe confirms it. Where a probe has refuted a refusal lately, the next
+ * one waits for its probe (R12: a refusal can be caused by the request itself).
  */
 export function refuse(state: HealthState, result: AttemptResult, moment: Moment): Step {
   const { now } = moment
@@ -132,10 +132,9 @@ function isMissing({ outcome }: AttemptResult): boolean {
   return outcome === 'model_missing'
 }
 
-function refusalOf(result: AttemptResult): 'credential_refused' | 'no_credit' | 'model_missing' {
-  if (isMissing(result)) return 'model_missing'
-  if (result.outcome === 'no_credit') return 'no_credit'
-  return 'credential_refused'
+/** The reason that operators see. */
+function refusalOf({ outcome }: AttemptResult): string {
+  return outcome === 'config' ? 'credential_refused' : outcome
 }
 
 /** A probe shows that the channel is now refused for another reason, which an operator mends elsewhere. */
@@ -186,7 +185,8 @@ export function tryNow(state: Off, _event: HealthEvent, { now }: Moment): Step {
 
 /** Refused in the same way as the model that works again. */
 export function release(state: Off, _event: HealthEvent, { now }: Moment): Step {
-  return unchanged(state.cause === 'config' ? toTrial(state, now, 'credential_works') : state)
+  const works = state.why === 'credential_refused' ? 'credential_works' : 'refusal_over'
+  return unchanged(state.cause === 'config' ? toTrial(state, now, works) : state)
 }
 
 export function refuteRefusal(state: Off, _event: HealthEvent, { now }: Moment): Step {

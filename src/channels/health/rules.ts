@@ -110,7 +110,7 @@ export const rules = {
     nothing,
   ),
   refused: rule<AttemptResult>(
-    'refusal (`config`, `no_credit`, `model_missing`)',
+    'refusal of the credential, the account, the model, the certificate or the address',
     refuse,
     does('stays off', unused.refuseAgain),
     refuse,

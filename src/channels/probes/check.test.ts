@@ -281,7 +281,10 @@ test('a refused connection is hard; a certificate that cannot be trusted waits f
   const { port } = server.address() as AddressInfo
   try {
     const url = `https://127.0.0.1:${port}`
-    assert.equal((await check(requestFor('chat', 'request', { url }))).outcome, 'config')
+    assert.equal(
+      (await check(requestFor('chat', 'request', { url }))).outcome,
+      'certificate_refused',
+    )
   } finally {
     await new Promise((resolve) => server.close(resolve))
   }

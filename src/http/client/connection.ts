@@ -15,7 +15,7 @@ import { SocketReading } from '../socket-reading.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
 import { bytesOf, piecesOf } from '../wire/message-writer.ts'
 import { ResponseReader } from '../wire/response-reader.ts'
-import { AddressRefused } from './checked-lookup.ts'
+import { failureOf } from './open-failure.ts'
 import type { RoundTrip, RoundTripConnection } from './round-trip.ts'
 import { openTunnel, type Tunnel } from './tunnel.ts'
 import { isStaleConnection, type FailureKind } from './upstream.ts'
@@ -343,18 +343,13 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   #onLost(error: Error | undefined): void {
     if (this.#isClosed) return
     if (this.#isWritten || error === undefined) this.#fail(this.#isWritten ? 'reset' : 'connect')
-    else this.#fail(this.#classify(error))
+    else this.#failToOpen(error)
   }
 
-  /** Of an error before the connection was open. */
-  #classify(error: Error & { readonly code?: string }): FailureKind {
-    if (error instanceof AddressRefused) return 'address'
+  #failToOpen(error: NodeJS.ErrnoException): void {
     const shortage = shortageIn(error)
-    if (shortage !== undefined) {
-      this.#parts.onShortage(shortage)
-      return 'shortage'
-    }
-    return certificateCode.test(error.code ?? '') ? 'tls' : 'connect'
+    if (shortage !== undefined) this.#parts.onShortage(shortage)
+    this.#fail(shortage === undefined ? failureOf(error) : 'shortage')
   }
 
   #fail(kind: FailureKind): void {
@@ -391,10 +386,3 @@ function slicesOf(piece: Buffer): Buffer[] {
   const places = Array.from({ length: count }, (_, index) => index * sliceBytesMax)
   return places.map((at) => piece.subarray(at, at + sliceBytesMax))
 }
-
-/**
- * Codes that reject the certificate, which stay until an operator acts. They have no common prefix; these are
- * the beginnings of all of OpenSSL's names. Any other failed handshake is a failed connection.
- */
-const certificateCode =
-  /^(ERR_TLS_CERT|CERT|CRL|UNABLE_|DEPTH_|SELF_SIGNED|INVALID_|PATH_LENGTH|HOSTNAME_|ERROR_IN_)/

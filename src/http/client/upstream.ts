@@ -65,11 +65,21 @@ export interface UpstreamHead {
 }
 
 /**
- * `shortage` means that the gateway had no file, port or memory left for a connection; `address`, that the
- * name leads where it must not; `aborted`, that the gateway closed its connections under a running exchange.
+ * `lookup` means that the name has no address now; `shortage`, that the gateway had no file, port or memory
+ * left for a connection; `address`, that the name leads where it must not; `tls`, that the certificate is not
+ * to be trusted for another reason than its age; `aborted`, that the gateway closed its connections under a
+ * running exchange.
  */
 export type FailureKind =
-  'connect' | 'shortage' | 'address' | 'tls' | 'reset' | 'protocol' | 'aborted'
+  | 'connect'
+  | 'lookup'
+  | 'shortage'
+  | 'address'
+  | 'certificate_expired'
+  | 'tls'
+  | 'reset'
+  | 'protocol'
+  | 'aborted'
 
 export interface UpstreamFailure {
   readonly kind: FailureKind

@@ -27,6 +27,9 @@ export const alertKinds = {
   'channel.model_missing': 'warning',
   'channel.off': 'warning',
   'channel.no_credit': 'critical',
+  'channel.address_refused': 'critical',
+  'channel.certificate_refused': 'critical',
+  'channel.certificate_expired': 'critical',
   'channel.credential_refused': 'critical',
   'model.no_usable_channel': 'critical',
   'ledger.audit_failed': 'critical',
@@ -44,6 +47,9 @@ export const alertKindNames = Object.keys(alertKinds) as AlertKind[]
 export const offKinds = [
   'channel.off',
   'channel.credential_refused',
+  'channel.certificate_expired',
+  'channel.certificate_refused',
+  'channel.address_refused',
   'channel.no_credit',
   'channel.model_missing',
 ] as const satisfies readonly AlertKind[]

@@ -11,7 +11,9 @@ import { keyOf, offKinds, type AlertKind, type Finding } from './alert-kind.ts'
 
 type OffKind = (typeof offKinds)[number]
 /** Kinds that are true for a channel whatever the model; their subject is the channel. */
-const accountWide: readonly OffKind[] = ['channel.credential_refused', 'channel.no_credit']
+const channelWide: readonly OffKind[] = offKinds.filter(
+  (kind) => kind !== 'channel.off' && kind !== 'channel.model_missing',
+)
 
 export const channelKinds: readonly AlertKind[] = [
   ...offKinds,
@@ -77,7 +79,7 @@ function findOut(lines: readonly NodeLine[], known: ReadonlyMap<string, Finding>
 }
 
 function subjectOf(kind: OffKind, { channel, model }: HealthLine): string {
-  return accountWide.includes(kind) ? channel : `${channel} ${model}`
+  return channelWide.includes(kind) ? channel : `${channel} ${model}`
 }
 
 function isKnown(kind: OffKind, line: HealthLine, known: ReadonlyMap<string, Finding>): boolean {
@@ -134,6 +136,33 @@ function offTexts(
           `The vendor refuses the credential or the account of the channel ${channel}. Put a valid ` +
           'credential in its place, or set the variable that it names.',
         command: `turnpike channel credential ${channel} -f FILE`,
+      }
+    case 'channel.certificate_expired':
+      return {
+        title: `The certificate of the vendor of ${channel} has expired`,
+        text:
+          `The gateway sends nothing to the channel ${channel}, because the certificate at its address has ` +
+          'expired. Ask the vendor to renew it, and check the clock of this machine; the gateway uses the ' +
+          'channel again by itself.',
+        command: `turnpike channel check ${channel}`,
+      }
+    case 'channel.certificate_refused':
+      return {
+        title: `The certificate of the vendor of ${channel} cannot be trusted`,
+        text:
+          `The gateway sends nothing to the channel ${channel}: the certificate at its address is for ` +
+          'another name, or of an authority that this machine does not trust. Check the address, the name ' +
+          'servers and a proxy on the way; NODE_EXTRA_CA_CERTS adds an authority.',
+        command: `turnpike channel check ${channel}`,
+      }
+    case 'channel.address_refused':
+      return {
+        title: `The address of ${channel} leads where it must not`,
+        text:
+          `The gateway sends nothing to the channel ${channel}: the name of its address leads into a private ` +
+          'network without allow_private, or in plain text to the internet. Check the address and the ' +
+          'name servers.',
+        command: `turnpike channel show ${channel}`,
       }
     case 'channel.no_credit':
       return {

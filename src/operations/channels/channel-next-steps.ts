@@ -11,6 +11,9 @@ export const nextStepForm = z.strictObject({
     .enum([
       'enable',
       'credential_refused',
+      'certificate_expired',
+      'certificate_refused',
+      'address_refused',
       'no_credit',
       'model_missing',
       'requests_again',
@@ -48,6 +51,21 @@ const remedies: Readonly<Record<string, Pick<NextStep, 'kind' | 'text' | 'how'>>
     kind: 'credential_refused',
     text: 'Correct the credential',
     how: 'Put a valid credential into the catalogue, then check the channel.',
+  },
+  certificate_expired: {
+    kind: 'certificate_expired',
+    text: 'Have the certificate renewed',
+    how: 'Ask the vendor to renew its certificate, and check the clock of the gateway.',
+  },
+  certificate_refused: {
+    kind: 'certificate_refused',
+    text: 'Correct the address, or trust the authority',
+    how: "Check the channel's address and the name servers; NODE_EXTRA_CA_CERTS adds an authority.",
+  },
+  address_refused: {
+    kind: 'address_refused',
+    text: 'Correct the address',
+    how: "Check the channel's address and the name servers, or set allow_private.",
   },
   no_credit: {
     kind: 'no_credit',

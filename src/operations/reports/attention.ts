@@ -102,6 +102,12 @@ export const steps: Readonly<Record<AlertKind, (worst: Finding) => string>> = {
   'model.no_usable_channel': () => 'turnpike channel list',
   'channel.credential_refused': ({ channel = '' }) =>
     `Put a valid credential of ${channel} into the catalogue, then: turnpike apply -f catalog.yaml`,
+  'channel.certificate_expired': ({ channel = '' }) =>
+    `Ask the vendor to renew its certificate, then: turnpike channel check ${channel}`,
+  'channel.certificate_refused': ({ channel = '' }) =>
+    `Check the address of ${channel} and the authorities that are trusted, then: turnpike channel check ${channel}`,
+  'channel.address_refused': ({ channel = '' }) =>
+    `Check where the address of ${channel} leads, then: turnpike channel check ${channel}`,
   'channel.no_credit': ({ channel = '' }) =>
     `Buy credit at the vendor, then: turnpike channel check ${channel}`,
   'account.exhausted': credit,

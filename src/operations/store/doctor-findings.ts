@@ -52,8 +52,12 @@ export const doctorSentences = {
     'Channel {channel}: not checked, because this machine is short of open files, ports or memory.',
   channel_address:
     'Channel {channel}: its name leads to an address that is not public, or in plain text to one that is. If that address is on your own network, add allow_private: true.',
+  channel_certificate_expired:
+    'Channel {channel}: the certificate of the vendor has expired. Ask the vendor to renew it, and check the clock of this machine.',
   channel_tls:
     'Channel {channel}: its certificate cannot be trusted. Check the address, the proxy and the clock.',
+  channel_lookup:
+    'Channel {channel}: the name in {url} cannot be looked up. Check the address and the name servers.',
   channel_credential:
     'Channel {channel}: the vendor refuses the credential ({status}). Put a valid one in the catalogue and apply it.',
   channel_credit:

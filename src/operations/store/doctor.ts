@@ -227,7 +227,9 @@ async function examineVendors(
 const unreachedCodes: { readonly [Class in BrokenClass]?: DoctorCode } = {
   shortage: 'channel_shortage',
   address: 'channel_address',
+  certificate_expired: 'channel_certificate_expired',
   tls: 'channel_tls',
+  lookup: 'channel_lookup',
 }
 
 function judge(
@@ -235,7 +237,7 @@ function judge(
   { outcome, durationMs, status, failure }: Awaited<ReturnType<RunCheck>>,
 ): Finding {
   const unreached = failure && unreachedCodes[failure]
-  if (unreached !== undefined) return problem('vendors', unreached, { channel })
+  if (unreached !== undefined) return problem('vendors', unreached, { channel, url })
   if (status === undefined) return problem('vendors', 'channel_silent', { channel, url })
   if (outcome === 'config') return problem('vendors', 'channel_credential', { channel, status })
   if (outcome === 'no_credit') return problem('vendors', 'channel_credit', { channel, status })

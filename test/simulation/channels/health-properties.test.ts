@@ -34,6 +34,7 @@ const outcomes = [
   'throttle',
   'config',
   'no_credit',
+  'certificate_expired',
   'model_missing',
   'hard',
   'broken',

@@ -86,6 +86,9 @@ export function remedyFor(why: string): { readonly text: string } | undefined {
   switch (why) {
     case 'enable':
     case 'credential_refused':
+    case 'certificate_expired':
+    case 'certificate_refused':
+    case 'address_refused':
     case 'no_credit':
     case 'model_missing':
       return { text: t(`channels.remedies.${why}`) }

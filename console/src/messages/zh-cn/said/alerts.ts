@@ -58,6 +58,21 @@ export const alerts = {
       text: '供应商拒绝渠道 {channel} 的凭证或账户。请换上有效的凭证，或设置凭证所指的变量。',
       step: '请在目录中为 {channel} 填入有效的凭证并应用。',
     },
+    certificate_expired: {
+      title: '{channel} 的供应商证书已过期',
+      text: '网关不再向渠道 {channel} 发送请求，因为其地址的证书已过期。请供应商更新证书，并检查本机的时钟；网关会自行重新启用该渠道。',
+      step: '请供应商更新证书，然后检查渠道 {channel}。',
+    },
+    certificate_refused: {
+      title: '{channel} 的供应商证书不可信任',
+      text: '网关不再向渠道 {channel} 发送请求：其地址的证书属于其他名称，或由本机不信任的机构签发。请检查地址、域名服务器和途中的代理；用 NODE_EXTRA_CA_CERTS 可添加机构。',
+      step: '请检查 {channel} 的地址和受信任的机构，然后检查该渠道。',
+    },
+    address_refused: {
+      title: '{channel} 的地址指向不允许的位置',
+      text: '网关不再向渠道 {channel} 发送请求：其地址的名称指向未设置 allow_private 的内网，或以明文通往互联网。请检查地址和域名服务器。',
+      step: '请检查 {channel} 的地址指向何处，然后检查该渠道。',
+    },
     no_credit: {
       title: '{channel} 的供应商账户没有余额',
       text: '渠道 {channel} 的供应商账户的余额或消费限额已用尽。请在供应商处充值或提高限额；网关会自行重新启用该渠道。',

@@ -40,7 +40,10 @@ export const doctor = {
   channel_shortage: '渠道 {channel}：未检查，因为本机的打开文件数、端口或内存不足。',
   channel_address:
     '渠道 {channel}：其名称指向非公网地址，或以明文指向公网地址。若该地址在您自己的网络中，请添加 allow_private: true。',
+  channel_certificate_expired:
+    '渠道 {channel}：供应商的证书已过期。请供应商更新证书，并检查本机的时钟。',
   channel_tls: '渠道 {channel}：其证书不可信任。请检查地址、代理和时钟。',
+  channel_lookup: '渠道 {channel}：无法查询 {url} 的名称。请检查地址和域名服务器。',
   channel_credential:
     '渠道 {channel}：供应商拒绝凭证（{status}）。请在目录中填入有效的凭证并应用。',
   channel_credit:
