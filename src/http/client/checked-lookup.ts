@@ -13,8 +13,30 @@ export type Resolve = (
 
 export class AddressRefused extends Error {}
 
-export function resolveBySystem(host: string, done: Parameters<Resolve>[1]): void {
-  lookup(host, { all: true }, done)
+export const resolveBySystem: Resolve = shareLookups((host, done) =>
+  lookup(host, { all: true }, done),
+)
+
+/**
+ * One look-up at a time for each name, whose result all share that wait for it. Node makes two look-ups at a
+ * time, and each waits for seconds where a name server is silent: requests for one such name must not keep
+ * those for other names waiting.
+ */
+export function shareLookups(resolve: Resolve): Resolve {
+  const waiting = new Map<string, Parameters<Resolve>[1][]>()
+  return (host, done) => {
+    const running = waiting.get(host)
+    if (running !== undefined) {
+      running.push(done)
+      return
+    }
+    const all = [done]
+    waiting.set(host, all)
+    resolve(host, (error, addresses) => {
+      waiting.delete(host)
+      for (const one of all) one(error, addresses)
+    })
+  }
 }
 
 /**
