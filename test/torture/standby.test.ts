@@ -10,53 +10,10 @@ import { eventually } from '../support/eventually.ts'
 import { assertClean, chargesOf } from '../support/money.ts'
 import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
 import { type ProcessScenario, scenario } from '../support/scenario.ts'
-import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts'
-import { startPostgres, turnpikeRole, type PostgresServer } from '../support/postgres.ts'
+import { failOver, startPair, type Pair } from '../support/postgres-pair.ts'
 import { startNodes } from './nodes.ts'
 import { report } from './report.ts'
 import { torture, tortureFactor, tortureRandom } from './torture.ts'
-
-interface Pair {
-  readonly primary: PostgresServer
-  readonly standby: PostgresServer
-  /** Between the two: what it stalls the primary has to wait for. */
-  readonly replication: FaultProxy
-  readonly storeUrl: string
-  close(): Promise<void>
-}
-
-async function startPair(): Promise<Pair> {
-  const primary = await startPostgres()
-  await primary.createDatabase()
-  const replication = await startFaultProxy(primary)
-  const standby = await startPostgres({
-    standbyOf: { primary, name: 'standby', port: replication.port },
-  })
-  await primary.run(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`)
-  await primary.run('SELECT pg_reload_conf()')
-  const isSynchronous = `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'`
-  const count = (): Promise<string> => primary.run(isSynchronous)
-  await eventually('the standby is synchronous', count, (text) => text === '1')
-  const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join(',')
-  return {
-    primary,
-    standby,
-    replication,
-    storeUrl:
-      `postgres://${turnpikeRole}:${primary.password}@${hosts}/turnpike_1` +
-      '?target_session_attrs=read-write',
-    async close() {
-      await replication.close()
-      await standby.close()
-      await primary.close()
-    },
-  }
-}
-
-async function failOver({ primary, standby }: Pair): Promise<void> {
-  await primary.stop('immediate')
-  await standby.run('SELECT pg_promote()')
-}
 
 describe('a primary with a synchronous standby', () => {
   it('dies under load, and no charge is lost or doubled', async (context) => {

@@ -10,7 +10,7 @@ import { systemClock, type Timer } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
 import type { Row, SqlValue } from '../database.ts'
 import type { PostgresHost, PostgresLocation } from '../location.ts'
-import { examineServer } from './server.ts'
+import { examineServer, readTimeline } from './server.ts'
 
 /** A statement's parameters; arrays become arrays of the server, for `unnest`. */
 export type PostgresValue = SqlValue | readonly SqlValue[]
@@ -142,26 +142,48 @@ class LostConnection extends Error {
   }
 }
 
-/** Connects to the first usable server of the location, starting with `startAt`. */
+interface OpenedServer {
+  readonly connection: PostgresConnection
+  readonly hostIndex: number
+}
+
+/**
+ * The newest timeline seen at a location with several hosts. A promoted standby begins a new one, so a server
+ * with an earlier timeline is a former primary that has come back: it takes writes and lacks charges.
+ */
+const newestTimelines = new WeakMap<PostgresLocation, number>()
+
+/**
+ * Connects to the first usable server of the location, starting with `startAt`. With several hosts, the first
+ * time all of them are asked for the one with the newest timeline.
+ */
 export async function connectPostgres(
   location: PostgresLocation,
   options: ConnectOptions,
   startAt = 0,
-): Promise<{ readonly connection: PostgresConnection; readonly hostIndex: number }> {
+): Promise<OpenedServer> {
+  const isFirst = location.hosts.length > 1 && !newestTimelines.has(location)
   const failures: Error[] = []
+  let found: OpenedServer | undefined
   for (let step = 0; step < location.hosts.length; step++) {
     const hostIndex = (startAt + step) % location.hosts.length
     const host = location.hosts[hostIndex]
-    if (host === undefined) break
+    if (host === undefined || (found !== undefined && !isFirst)) break
     try {
-      return { connection: await connectTo(host, location, options), hostIndex }
+      const connection = await connectTo(host, location, options)
+      found?.connection.destroy()
+      found = { connection, hostIndex }
     } catch (error) {
       // Unsafe settings of a server are reported; another host would only hide them.
-      if (error instanceof GatewayError && error.code === 'operations.invalid') throw error
+      if (error instanceof GatewayError && error.code === 'operations.invalid') {
+        found?.connection.destroy()
+        throw error
+      }
       const reason = error instanceof Error ? error.message : 'no reason was given'
       failures.push(new Error(`${host.host}:${host.port}: ${reason}`, { cause: error }))
     }
   }
+  if (found !== undefined) return found
   throw new GatewayError(
     'ledger.unavailable',
     `PostgreSQL does not answer (${failures.map((failure) => failure.message).join('; ')}).`,
@@ -191,11 +213,28 @@ async function connectTo(
   try {
     await client.connect()
     connection.isPooled = await examineServer(connection, sessionProcessId(client))
+    if (location.hosts.length > 1) await examineTimeline(connection, location)
     return connection
   } catch (error) {
     connection.destroy()
     throw error
   }
+}
+
+/** Rejects on a server that another one of the location has left behind. */
+async function examineTimeline(
+  connection: PostgresConnection,
+  location: PostgresLocation,
+): Promise<void> {
+  const timeline = await readTimeline(connection)
+  const newest = newestTimelines.get(location) ?? 0
+  if (timeline < newest)
+    throw new GatewayError(
+      'ledger.unavailable',
+      `the server is a former primary (timeline ${timeline}, another one has ${newest}). ` +
+        'Set it up as a standby, or stop it.',
+    )
+  newestTimelines.set(location, timeline)
 }
 
 /** Returns the process id from the handshake; a pooler invents one that no server has. */

@@ -41,6 +41,14 @@ const examineSql = `SELECT current_setting('server_version_num')::int AS version
   current_setting('server_encoding') AS encoding,
   pg_backend_pid() AS process_id`
 
+/** Of a server that is no standby: the names of the files of its write-ahead log begin with it. */
+export async function readTimeline(connection: Examined): Promise<number> {
+  const [row] = await connection.query(
+    'SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline',
+  )
+  return parseInt(String(row?.['timeline']), 16)
+}
+
 function findBrokenPromise(row: Row): string | undefined {
   if (Number(row['version']) < oldestVersion)
     return `PostgreSQL ${String(row['version_text'])} is too old; version 15 or newer is needed.`
