@@ -4,7 +4,7 @@
  * docs/testing.md shows how.
  */
 import { noCheck } from '../../src/operations/channels/run-check.ts'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -54,6 +54,8 @@ export interface ScenarioOptions {
   readonly catalogue?: (vendorUrl: string) => string
   /** By default a new SQLite file; see test-store.ts for files that run on PostgreSQL. */
   readonly storeUrl?: string
+  /** For a store on SQLite; by default a new one is made. */
+  readonly masterKey?: string
   /** The scenario's own account. */
   readonly account?: AccountOptions
   /** Fills the store in place of the catalogue and the account; returns the scenario's account. */
@@ -164,6 +166,8 @@ async function openSurroundings(
   const proxyUrl = vendorProxy === undefined ? undefined : `http://127.0.0.1:${vendorProxy.port}`
   const vendorUrl = options.vendors === 'scripted' ? scripted.url : (proxyUrl ?? sandbox.url)
 
+  if (options.masterKey !== undefined)
+    await writeFile(join(folder, 'master.key'), options.masterKey, { mode: 0o600 })
   const storeUrl = options.storeUrl ?? (await newStoreUrl(folder))
   const database = await openTestStore(storeUrl)
   opened.defer(() => database.close())
