@@ -39,7 +39,7 @@ describe('a command works', () => {
     const { TURNPIKE_TOKEN: secret } = token
     await assertWrong('account list --server https://a.example --local', /Give only one of them/)
     await assertWrong('account list --server https://a.example', /Set TURNPIKE_TOKEN to an admin/)
-    for (const command of ['migrate', 'restore x', 'serve', 'sandbox', 'init'])
+    for (const command of ['migrate', 'restore x', 'serve', 'start', 'sandbox', 'init'])
       await assertWrong(`${command} --server https://a.example`, /on this host only/)
     await assertWrong('migrate', /TURNPIKE_SERVER names a server/, {
       TURNPIKE_SERVER: 'https://a.example',

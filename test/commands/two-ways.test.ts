@@ -13,6 +13,7 @@ import { startTwoWays, type TwoWays } from '../support/two-ways.ts'
 /** Commands of this host. */
 const localOnly = new Set([
   'serve',
+  'start',
   'init',
   'sandbox',
   'migrate',

@@ -1,4 +1,4 @@
-/** `turnpike serve` and `turnpike sandbox`: the programs that run until a signal. */
+/** `turnpike serve`, `start` and `sandbox`: the programs that run until a signal. */
 import { InvalidArgumentError } from 'commander'
 import { systemClock } from '../../base/clock.ts'
 import { processEnvironment } from '../../settings/read.ts'
@@ -36,6 +36,21 @@ processes SIGUSR2 replaces them one by one, also by a new version.`,
       const { processes } = options
       const config = readConfig(options, typeof processes === 'string' ? processes : undefined)
       process.exitCode = await serveHere(config, options['json'] === true)
+      return undefined
+    },
+  }),
+  plainRow({
+    words: 'start',
+    text: 'run the gateway, with a demo where there is no catalogue yet',
+    help: `The demo: simulated vendors, a catalogue for them, an account with 10 USD, a key and a read-only token, which
+are shown once. With a catalogue it serves as turnpike serve does. In a checkout npm start does the same.`,
+    work: async ({ options }) => {
+      process.stdout.off('error', endWithOutput)
+      refuseServer(options)
+      const { serveWithDemo } = await import('../start.ts')
+      process.exitCode = await serveWithDemo(readConfig(options), {
+        isJson: options['json'] === true,
+      })
       return undefined
     },
   }),
