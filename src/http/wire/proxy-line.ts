@@ -21,13 +21,19 @@ const malformed: ProxyLine = { kind: 'malformed' }
 const textStart = Buffer.from('PROXY ')
 /** The longest line of version 1, with its line end. */
 const textBytesMax = 107
-const textPattern = /^PROXY (TCP4|TCP6) (\S+) (\S+) \d{1,5} \d{1,5}$/
+/** An address has no zone, and a port no zeros in front. */
+const textPattern = /^PROXY (TCP4|TCP6) ([^\s%]+) ([^\s%]+) (0|[1-9]\d{0,4}) (0|[1-9]\d{0,4})$/
+const portMax = 65_535
 const textUnknown = /^PROXY UNKNOWN( .*)?$/
 
 const binaryStart = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const binaryHeadBytes = 16
 /** Addresses and the proxy's further facts; real proxies send a few hundred bytes. */
 const binaryRestBytesMax = 4_096
+/** Sockets of the proxy's own host. */
+const familyMax = 3
+/** Datagrams. The protocol has all higher values refused. */
+const transportMax = 2
 
 /** Reads the line at the start of `bytes`, which may be followed by others. */
 export function readProxyLine(bytes: Buffer): ProxyLine {
@@ -53,7 +59,8 @@ function readText(bytes: Buffer): ProxyLine {
   const length = end + 2
   const text = bytes.toString('latin1', 0, end)
   if (textUnknown.test(text)) return { kind: 'line', address: undefined, length }
-  const [, family, source = '', target = ''] = textPattern.exec(text) ?? []
+  const [, family, source = '', target = '', ...ports] = textPattern.exec(text) ?? []
+  if (ports.some((port) => Number(port) > portMax)) return malformed
   const isOfFamily = (address: string): boolean => address.includes(':') === (family === 'TCP6')
   const address = readAddress(source)
   const isWhole = address !== undefined && readAddress(target) !== undefined
@@ -65,15 +72,19 @@ function readBinary(bytes: Buffer): ProxyLine {
   if (bytes.length < binaryHeadBytes) return more
   const versionAndCommand = bytes[12]
   const family = (bytes[13] ?? 0) >> 4
+  const transport = (bytes[13] ?? 0) & 0x0f
   const restBytes = bytes.readUInt16BE(14)
   const length = binaryHeadBytes + restBytes
   const isLocal = versionAndCommand === 0x20
   if ((!isLocal && versionAndCommand !== 0x21) || restBytes > binaryRestBytesMax) return malformed
-  if (bytes.length < length) return more
-  if (isLocal || family === 0 || family === 3) return { kind: 'line', address: undefined, length }
+  const isKnown = family <= familyMax && transport <= transportMax
   const addressBytes = family === 1 ? 4 : 16
+  const hasAddresses = !isLocal && (family === 1 || family === 2)
   // Two addresses and two ports.
-  if (family > 3 || restBytes < 2 * addressBytes + 4) return malformed
+  const isShort = hasAddresses && restBytes < 2 * addressBytes + 4
+  if ((!isLocal && !isKnown) || isShort) return malformed
+  if (bytes.length < length) return more
+  if (!hasAddresses) return { kind: 'line', address: undefined, length }
   const source = bytes.subarray(binaryHeadBytes, binaryHeadBytes + addressBytes)
   return { kind: 'line', address: readAddress(spell(source)), length }
 }
