@@ -1048,6 +1048,23 @@ test('a duplicate key hides no other error, and nothing is applied', async (t) =
   assert.deepEqual((await context.database.snapshot(readCatalogue)).models, [])
 })
 
+test('a set or any other tagged value is refused: read as data it would retire what it names', async (t) => {
+  const { apply, context } = await openStore(t)
+  await apply(
+    'channels: { c: { vendor: beta, url: "https://a.example", credential: env:C, models: [] } }',
+  )
+  const before = await exportCatalogue(context)
+  assert.deepEqual(mistakesOf(await apply('channels: !!set { c }\nmodels: !!omap []\n')), [
+    '1 : the tag !!set has no meaning here; leave it out',
+    '2 : the tag !!omap has no meaning here; leave it out',
+  ])
+  assert.equal(await exportCatalogue(context), before)
+  assert.deepEqual(mistakesOf(await apply('"": 1\n"\\u0007": 1\nmodels: !!map {}')), [
+    '1 : unknown key ""',
+    '2 \u0007: unknown key "\\u0007"',
+  ])
+})
+
 test('an export quotes text that older YAML would read as another type', async (t) => {
   const { apply, context } = await openStore(t)
   await apply(

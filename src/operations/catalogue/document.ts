@@ -38,6 +38,11 @@ export function withoutSecrets(text: string): string {
   return text.replaceAll(/[A-Za-z0-9]{24,}|[\w-]{40,}/g, '…')
 }
 
+/** A key of a file can be any text: an empty one, or one of control characters. */
+export function shownKey(key: string): string {
+  return /^[\w.:@/+ [\]-]*\w$/.test(key) ? key : JSON.stringify(key)
+}
+
 /** Reports a fault; without `prefer` it is at the value. */
 export type Complain = (path: Path, message: string, prefer?: Fault['prefer']) => void
 
@@ -71,13 +76,15 @@ export function readDocument(text: string): ReadDocument {
       lineCounter: lines,
       prettyErrors: false,
       merge: true,
+      // A warning would go to the standard error of the gateway, and not to the author of the file.
+      logLevel: 'error',
       // The parser compares each key with all others of its mapping; see duplicateKeys.
       uniqueKeys: false,
     })
     if (document.errors.length > 0)
       return { kind: 'mistakes', list: syntaxMistakes(document, lines) }
-    const unfollowable = aliasMistakes(document, lines)
-    if (unfollowable.length > 0) return { kind: 'mistakes', list: unfollowable }
+    const unreadable = [...aliasMistakes(document, lines), ...tagMistakes(document, lines)]
+    if (unreadable.length > 0) return { kind: 'mistakes', list: unreadable }
     value = document.toJS({ maxAliasCount: aliasesMax })
     duplicates = duplicateKeys(document, lines)
   } catch (error) {
@@ -145,6 +152,25 @@ function aliasMistakes(document: Document.Parsed, lines: LineCounter): readonly 
     },
     Node(_key, node) {
       if (!isAlias(node) && node.anchor !== undefined) anchors.add(node.anchor)
+    },
+  })
+  return mistakes
+}
+
+const tagStart = 'tag:yaml.org,2002:'
+const plainTags: ReadonlySet<string> = new Set(
+  ['map', 'seq', 'str', 'int', 'float', 'bool', 'null', 'merge'].map((name) => tagStart + name),
+)
+
+/** Finds tags that make something else than plain data: a set, for example, has no keys there. */
+function tagMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  visit(document, {
+    Node(_key, node) {
+      if (isAlias(node) || node.tag === undefined || plainTags.has(node.tag)) return
+      const name = node.tag.replace(tagStart, '!!')
+      const message = `the tag ${name} has no meaning here; leave it out`
+      mistakes.push({ ...position(lines, offsetOf(node) ?? 0), path: '', message })
     },
   })
   return mistakes

@@ -15,7 +15,7 @@ import { modelFields } from '../../channels/catalogue/model-fields.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
-import type { Complain, Fault, Path } from './document.ts'
+import { shownKey, type Complain, type Fault, type Path } from './document.ts'
 import {
   builtInVendors,
   entryKeys,
@@ -237,7 +237,7 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
   }
   for (const key of Object.keys(value))
     if (key !== 'revision' && !sections.some((section) => section === key))
-      complain([key], `unknown key ${key}${suggest(key, sections)}`, 'key')
+      complain([key], `unknown key ${shownKey(key)}${suggest(key, sections)}`, 'key')
   const read = (section: Section): Readonly<Record<string, unknown>> => {
     const entries = Object.hasOwn(value, section) ? value[section] : undefined
     if (isObject(entries)) return entries
@@ -281,7 +281,7 @@ function complainOfIssue(
   const unknownKeys = unknownKeysOf(issue)
   const known = knownKeys(entry.path[0] as Section, within)
   for (const key of unknownKeys)
-    complain([...path, key], `unknown key ${key}${suggest(key, known)}`, 'key')
+    complain([...path, key], `unknown key ${shownKey(key)}${suggest(key, known)}`, 'key')
   if (unknownKeys.length > 0) return
   const [field] = within
   const isMissing = within.length === 1 && !Object.hasOwn(entry.value, String(field))
