@@ -310,6 +310,20 @@ test('columns that are not known are named, and change no count', () => {
   assert.deepEqual(read(csv).notCompared, ['mystery'])
 })
 
+test('a column may be called as a member that every object has', () => {
+  const csv = 'model,input,constructor,__proto__\nm,1,2,3\n'
+  assert.deepEqual(counted(csv), [{ model: 'm', input: 1 }])
+  assert.deepEqual(read(csv).notCompared, ['constructor', '__proto__'])
+  const json = '[{"model":"m","input":1,"__proto__":[2],"toString":3}]'
+  assert.deepEqual(read(json).notCompared, ['__proto__', 'toString'])
+})
+
+test('objects in a row may be nested deeper than a program can follow', () => {
+  const depth = 200_000
+  const nested = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+  assert.deepEqual(counted(`[{"model":"m","input":1,"x":${nested}}]`), [{ model: 'm', input: 1 }])
+})
+
 for (const [name, texts, fault] of [
   ['nothing', [''], /empty/],
   [
@@ -318,6 +332,12 @@ for (const [name, texts, fault] of [
     /array of objects, or pages/,
   ],
   ['text that is no JSON', ['[{"model":'], /it is not JSON/],
+  ['a line end that a mistake would quote', ['[{"model":\n}]'], /^it is not JSON: [^\n]*$/],
+  [
+    'a time beyond the calendar',
+    ['[{"model":"m","input":1,"start_time":9007199254740,"end_time":9007199254741}]'],
+    /no start and end/,
+  ],
   ['an open quote', ['model,input\n"m,1\n'], /it is not CSV/],
   ['a column twice', ['model,input,input\nm,1,2\n'], /column input is in the heading twice/],
   ['a row that is short', ['model,input\nm\n'], /row 1 does not have as many cells/],

@@ -193,9 +193,11 @@ function isOfOrganization(fields: VendorRow['fields']): boolean {
 
 /** Returns the name of the count that a column holds, or undefined where it holds none. */
 function countNameOf(name: string, isOrganization: boolean): string | undefined {
-  if (isOrganization) return organizationColumns[name]
-  const own = name === 'requests' || Object.hasOwn(classesOfCount, name) ? name : undefined
-  return messagesColumns[name] ?? own
+  // A file may name a column like a member that every object has.
+  const columns = isOrganization ? organizationColumns : messagesColumns
+  if (Object.hasOwn(columns, name)) return columns[name]
+  const isOwn = name === 'requests' || Object.hasOwn(classesOfCount, name)
+  return isOwn && !isOrganization ? name : undefined
 }
 
 /**

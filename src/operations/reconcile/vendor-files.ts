@@ -45,7 +45,7 @@ export function readVendorFile(text: string): VendorFile | string {
   try {
     parsed = JSON.parse(content)
   } catch (error) {
-    return `it is not JSON: ${error instanceof Error ? error.message : 'unknown reason'}`
+    return `it is not JSON: ${reasonOf(error)}`
   }
   const items: readonly unknown[] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]
   if (!items.every(isObject)) return 'it must be an array of objects, or pages of a vendor’s API'
@@ -58,6 +58,11 @@ export function readVendorFile(text: string): VendorFile | string {
     rows: withTitles(found.filter((row) => typeof row !== 'string')),
     pages: items.filter(isPage).map(readPage),
   }
+}
+
+/** The parsers quote the file: a mistake stays one line all the same. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.replaceAll(/[\s\p{Cc}]+/gu, ' ') : 'unknown reason'
 }
 
 function readPage(page: Fields): VendorPage {
@@ -160,11 +165,14 @@ function readBucket(bucket: Fields): Bucket | undefined {
 }
 
 const secondsPattern = /^\d{9,11}$/
+/** As many digits: the year 5138. */
+const secondsMax = 99_999_999_999
 const zonePattern = /(?:Z|[+-]\d{2}:?\d{2})$/i
 
 /** A time without a zone is UTC, whatever the zone of this host. */
 function readTime(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? value * 1_000 : undefined
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && Math.abs(value) <= secondsMax ? value * 1_000 : undefined
   if (typeof value !== 'string') return undefined
   if (secondsPattern.test(value)) return Number(value) * 1_000
   const isTime = /[T ]\d/.test(value)
@@ -172,12 +180,19 @@ function readTime(value: unknown): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs
 }
 
-function flatten(row: Fields, path = ''): Fields {
-  const flat: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(row))
-    if (isObject(value)) Object.assign(flat, flatten(value, `${path}${name}.`))
-    else flat[path + name] = value
-  return flat
+/** No export nests deeper; what does is left as it is, and then it is no count. */
+const nestingMax = 16
+
+function flatten(row: Fields): Fields {
+  return Object.fromEntries(flatEntries(row, '', nestingMax))
+}
+
+function flatEntries(row: Fields, path: string, depth: number): (readonly [string, unknown])[] {
+  return Object.entries(row).flatMap(([name, value]) =>
+    isObject(value) && depth > 0
+      ? flatEntries(value, `${path}${name}.`, depth - 1)
+      : [[path + name, value] as const],
+  )
 }
 
 /** No export has more, and the time to read one grows with their square. */
@@ -188,7 +203,7 @@ function readCsv(text: string): VendorFile | string {
   try {
     lines = parse(text, { skip_empty_lines: true, relax_column_count: true, trim: true })
   } catch (error) {
-    return `it is not CSV: ${error instanceof Error ? error.message : 'unknown reason'}`
+    return `it is not CSV: ${reasonOf(error)}`
   }
   const [heading, ...cells] = lines
   if (heading === undefined) return 'the file is empty'
