@@ -38,9 +38,18 @@ const slowFolders = [
   'processes',
 ]
 
+const isLong = (path) => path.endsWith('.long.test.ts')
+
+/** What only `npm run test:long` runs, because it takes minutes and seldom changes what it tests. */
+export function longTestFiles() {
+  return testFilesBelow('test').filter(isLong)
+}
+
 /** Tests with stores, whole processes and real clients; those of slow folders first. */
 export function wholeTestFiles() {
-  const files = testFilesBelow('test').filter((path) => !isDirectlyIn('test')(path))
+  const files = testFilesBelow('test').filter(
+    (path) => !isDirectlyIn('test')(path) && !isLong(path),
+  )
   const isSlow = (path) => slowFolders.includes(path.split('/')[1])
   return [...files.filter(isSlow), ...files.filter((path) => !isSlow(path))]
 }

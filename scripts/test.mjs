@@ -1,6 +1,7 @@
 /**
  * `npm test`: types, lint, format, unused code and every test. Installs what is missing first: packages, the SDKs
  * that tests drive, Debian packages. `npm test -- FILE …` runs only these test files.
+ * `npm run test:long` (`--long`): the larger tests in all their variants, and the files that only it runs.
  * `npm run test:quick` (`--quick`): the same checks, unit tests, and a core of the larger tests on SQLite.
  * `npm run check` (`--check`): checks and unit tests; what a change must pass before a commit.
  */
@@ -11,11 +12,13 @@ import { ensureDebianPackages } from './debian-packages.mjs'
 import { ensureInstalled } from './packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
 import { makeTemporaryFolder } from './temporary-folder.mjs'
-import { quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
+import { longTestFiles, quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
 import { readDurations, TestResults } from './test-results.mjs'
 
 const words = process.argv.slice(2)
-const tier = words.includes('--check') ? 'check' : words.includes('--quick') ? 'quick' : 'all'
+const tier = ['check', 'quick', 'long'].find((name) => words.includes(`--${name}`)) ?? 'all'
+/** All that tests may need is there; otherwise only the packages for development. */
+const isComplete = tier === 'all' || tier === 'long'
 const chosen = words.filter((word) => !word.startsWith('--'))
 const startedMs = performance.now()
 const results = new TestResults()
@@ -26,10 +29,14 @@ const temporary = makeTemporaryFolder()
 const largerTests = {
   name: 'larger tests',
   options: ['--test-concurrency=3'],
-  env: { TMPDIR: temporary, TURNPIKE_TEST_FOLDER: temporary },
+  env: {
+    TMPDIR: temporary,
+    TURNPIKE_TEST_FOLDER: temporary,
+    ...(tier === 'long' ? { TURNPIKE_TEST_LONG: '1' } : {}),
+  },
 }
 
-if (tier === 'all') {
+if (isComplete) {
   ensureInstalled(join(root, 'test', 'clients'), 'development')
   ensureInstalled(join(root, 'site'), 'development')
   ensureInstalled(join(root, 'console'), 'development')
@@ -39,6 +46,8 @@ if (tier === 'all') {
 
 if (chosen.length > 0) {
   await runTests(chosen, largerTests)
+} else if (tier === 'long') {
+  await runTests([...longTestFiles(), ...wholeTestFiles()], largerTests)
 } else {
   await Promise.all([runChecks(), runUnitTests()])
   // Tests with stores and processes take minutes; they say little while the types are wrong.
@@ -46,7 +55,7 @@ if (chosen.length > 0) {
     await runTests(tier === 'quick' ? quickTestFiles() : wholeTestFiles(), largerTests)
 }
 rmSync(temporary, { recursive: true, force: true })
-results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
+results.print({ wallMs: performance.now() - startedMs, isEachFileShown: isComplete })
 process.exitCode = results.failedCount === 0 ? 0 : 1
 
 /** The types of its client are made from the document of the admin API; its tests need a build. */

@@ -24,7 +24,7 @@ const proofs: Readonly<Record<string, string>> = {
   'docs/catalogue.md': 'test/storage/catalogue.test.ts',
   'docs/clients/': 'test/client-pages.test.ts',
   'docs/deploy-container.md': 'test/deploy/compose.test.ts',
-  'docs/deploy-kubernetes.md': 'test/deploy/helm.test.ts',
+  'docs/deploy-kubernetes.md': 'test/deploy/helm.long.test.ts',
   'docs/deploy-systemd.md': 'test/deploy/systemd.test.ts',
   'docs/money.md': 'test/documentation.test.ts',
   'docs/observability.md': 'test/observability/named-metrics.test.ts',

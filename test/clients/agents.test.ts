@@ -13,6 +13,7 @@ import {
 } from './support/agents.ts'
 import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
 import { codeBlock, readPage } from './support/page.ts'
+import { variants } from '../support/variants.ts'
 
 let rig: ClientRig
 before(async () => {
@@ -20,7 +21,7 @@ before(async () => {
 })
 after(() => rig.close())
 
-for (const agent of [claudeCode, opencode, ...otherAgents])
+for (const agent of variants([claudeCode, opencode, ...otherAgents], (one) => one === opencode))
   if (isInstalled(agent)) describe(agent.title, () => describeAgent(agent))
   else process.stdout.write(`not run: ${agent.title}, because ${agent.package} is not installed\n`)
 

@@ -19,6 +19,7 @@ import {
   refusalCases,
   type RefusalCase,
 } from './support/refusals.ts'
+import { variants } from '../support/variants.ts'
 
 interface Generation {
   readonly list: 'earlier' | 'newest'
@@ -93,7 +94,7 @@ const formats = {
 } as const
 type Format = keyof typeof formats
 
-for (const generation of generations) {
+for (const generation of variants(generations, ({ list }) => list === 'newest')) {
   const environment = await preparePython(generation.list)
   if (environment.kind === 'ready') describeGeneration(generation, environment)
   else process.stdout.write(`not run: ${generation.title}, because ${environment.reason}\n`)

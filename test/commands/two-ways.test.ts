@@ -1,6 +1,6 @@
 /**
  * Every command that can work through the admin API does so with the output and the exit code that it has on
- * the store. One script of lines runs both ways; two-ways-on-postgres.test.ts runs it on PostgreSQL.
+ * the store. One script of lines runs both ways; two-ways-on-postgres.long.test.ts runs it on PostgreSQL.
  */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'

@@ -12,6 +12,7 @@ import { countClicks } from '../support/console/clicks.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { post } from '../support/http-client.ts'
 import { applyCatalogue, exportCatalogue } from '../support/operations.ts'
+import { volume } from '../support/variants.ts'
 
 /** What the browser's console says about a refusal that the test provokes. */
 const refused = { allowed: [/status of 4\d\d/] }
@@ -20,6 +21,12 @@ const secrets = {
   reserve: 'sk-canary-reserve-77aPd2',
   other: 'sk-canary-other-0Zk4Lm',
 }
+
+/** A form keeps its elements when the window changes: one width is checked whole, by default. */
+const windows = [380, 768, 1024, 1440].map((width) => ({
+  width,
+  isRead: volume({ few: 380, all: width }) === width,
+}))
 
 describe('the forms of the catalogue', () => {
   const logged: string[] = []
@@ -252,10 +259,10 @@ describe('the forms of the catalogue', () => {
     test(`can be read by everyone, ${theme}, and fit every window`, () =>
       console.withConsole({ path: '/channels', theme }, async (page) => {
         const look = async (name: string): Promise<void> => {
-          for (const width of [380, 768, 1024, 1440]) {
+          for (const { width, isRead } of windows) {
             await page.setViewportSize({ width, height: 900 })
             await checkFitsWindow(page)
-            await checkAccessibility(page)
+            if (isRead) await checkAccessibility(page)
             await takePicture(page, name)
           }
         }
@@ -291,10 +298,10 @@ describe('the forms of the catalogue', () => {
       const look = async (name: string, shown: string): Promise<void> => {
         const dialog = page.getByRole('dialog')
         await dialog.getByText(shown).first().waitFor()
-        for (const width of [380, 768, 1024, 1440]) {
+        for (const { width, isRead } of windows) {
           await page.setViewportSize({ width, height: 900 })
           await checkFitsWindow(page)
-          await checkAccessibility(page)
+          if (isRead) await checkAccessibility(page)
           await takePicture(page, `${name}-chinese`)
         }
         await page.keyboard.press('Escape')

@@ -10,6 +10,7 @@ import { memberSettings, signInAs } from '../support/console/members.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { createClientKey, listRequests } from '../support/operations.ts'
 import type { LogLine } from '../support/scenario.ts'
+import { volume } from '../support/variants.ts'
 
 const logLines: LogLine[] = []
 let console: OpenConsole
@@ -250,7 +251,8 @@ test('a secret pasted into every field of the console leaves no trace', async ()
     }
     for (const path of Object.values(addresses)) {
       const address = `${adminUrl}/console${path.replace('$request', items[0]?.id ?? '')}`
-      for (const tab of await visit(address)) await visit(tab)
+      const tabs = await visit(address)
+      for (const tab of tabs.slice(0, volume({ few: 1, all: tabs.length }))) await visit(tab)
     }
     assert.ok(counts.fields >= 50 && counts.dialogs >= 10, JSON.stringify(counts))
     assert.ok(logLines.length > 0)

@@ -20,6 +20,7 @@ import { vendorPrice } from '../support/money.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { firstShown, formats, places } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
+import { volume } from '../support/variants.ts'
 
 /** Faults by the moment at which they strike; each is the sandbox's own words. */
 const beforeTheHead: Readonly<Record<string, string>> = {
@@ -355,8 +356,9 @@ describe('an answer cut at any byte', () => {
 
   /** Spread over all of it, and every byte near its end. */
   function somePlaces(total: number): number[] {
-    const spread = Array.from({ length: 24 }, (_, index) => Math.floor((total * index) / 24))
-    const end = Array.from({ length: 12 }, (_, index) => total - index)
+    const count = volume({ few: 8, all: 24 })
+    const spread = Array.from({ length: count }, (_, index) => Math.floor((total * index) / count))
+    const end = Array.from({ length: volume({ few: 4, all: 12 }) }, (_, index) => total - index)
     return [...new Set([...spread, ...end])].filter((place) => place >= 0)
   }
 

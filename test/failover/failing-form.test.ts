@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
-import { firstShown, places, streamedFormats } from '../support/requests.ts'
+import { firstShown, places, streamedFormats, alike } from '../support/requests.ts'
 import { failoverDefaults, scenario, type Scenario } from '../support/scenario.ts'
 
 const second = 1_000
@@ -52,7 +52,7 @@ const cases: readonly FailingForm[] = [
   },
 ]
 
-for (const format of streamedFormats) {
+for (const format of alike(streamedFormats)) {
   const { main, reserve, model } = places[format]
 
   describe(`a main channel (${format}) that fails one form of request`, () => {

@@ -7,7 +7,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { TracePoint } from '../../src/relay/stages.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
-import { formsOf, places, streamedFormats } from '../support/requests.ts'
+import { formsOf, places, streamedFormats, alike } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 import { createAdminToken, listRequests } from '../support/operations.ts'
 
@@ -54,7 +54,7 @@ async function endedSince(
   )
 }
 
-for (const format of streamedFormats) {
+for (const format of alike(streamedFormats)) {
   const { main, path } = places[format]
 
   test(`at the first event of a ${format} stream: the vendor is not left talking`, async () => {

@@ -7,7 +7,13 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { smallCatalogue } from '../support/catalogues.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { openAsk, places, streamedFormats, type StreamedFormat } from '../support/requests.ts'
+import {
+  openAsk,
+  places,
+  streamedFormats,
+  type StreamedFormat,
+  alike,
+} from '../support/requests.ts'
 import { scenario, type ScenarioOptions } from '../support/scenario.ts'
 
 const minute = 60_000
@@ -67,7 +73,7 @@ async function play(format: StreamedFormat, pieces: readonly string[], options: 
   }
 }
 
-for (const format of streamedFormats) {
+for (const format of alike(streamedFormats)) {
   const { main } = places[format]
   const onlyPings = Array.from({ length: 30 }, () => pings[format])
 

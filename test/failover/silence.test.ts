@@ -12,7 +12,13 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { only } from '../support/money.ts'
 import { diagnose, showChannel } from '../support/operations.ts'
 import { keepAliveTimer, timersTo } from '../support/tcp-timers.ts'
-import { openAsk, places, streamedFormats, type StreamedFormat } from '../support/requests.ts'
+import {
+  openAsk,
+  places,
+  streamedFormats,
+  type StreamedFormat,
+  alike,
+} from '../support/requests.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
 
 const second = 1_000
@@ -144,7 +150,7 @@ function assertReserve(answer: WireAnswer, format: StreamedFormat): void {
   assert.ok(spoken[format].whole.startsWith(answer.text.slice(0, 40)), answer.text)
 }
 
-for (const format of streamedFormats)
+for (const format of alike(streamedFormats))
   describe(`a ${format} stream`, () => {
     const ask = { format, isStream: true } as const
 

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
-import { places, streamedFormats } from '../support/requests.ts'
+import { places, streamedFormats, alike } from '../support/requests.ts'
 import { failoverDefaults, scenario } from '../support/scenario.ts'
 
 const second = 1_000
 
-for (const format of streamedFormats)
+for (const format of alike(streamedFormats))
   for (const isStream of [false, true])
     test(`a main route that says nothing any more loses its traffic within three minutes (${format}, ${isStream ? 'streams' : 'whole answers'})`, async () => {
       const clock = new ManualClock()

@@ -13,7 +13,7 @@ import type { WireAnswer } from '../support/http-client.ts'
 import { assertBrokenOff, assertOwnError, assertWhole } from '../support/answers.ts'
 
 import { ManualClock } from '../support/manual-clock.ts'
-import { type Ask, firstShown, places, streamedFormats } from '../support/requests.ts'
+import { type Ask, firstShown, places, streamedFormats, alike } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 const second = 1_000
@@ -73,7 +73,7 @@ describe('a silent vendor', () => {
       )
   }
 
-  for (const format of streamedFormats) {
+  for (const format of alike(streamedFormats)) {
     const { main, reserve } = places[format]
     const silences: readonly [string, string, (marker: string) => Promise<unknown>, number][] = [
       ['before the head', 'hold=GATE@before_head', atGate, 30],
@@ -168,7 +168,7 @@ describe('a silent vendor', () => {
 })
 
 describe('a request deadline shorter than every limit of a channel', () => {
-  for (const format of streamedFormats)
+  for (const format of alike(streamedFormats))
     for (const isStream of [false, true]) {
       const asked = isStream ? 'stream' : 'plain request'
       test(`counts no failure for a ${format} ${asked}, however often it strikes`, async () => {
@@ -305,7 +305,7 @@ describe('a vendor that cannot be reached', () => {
       channels: { every: { check: 'none', url: closed.url } },
     })
     try {
-      for (const format of streamedFormats) {
+      for (const format of alike(streamedFormats)) {
         const answer = await gateway.ask({ format, isStream: true })
         assertOwnError(answer, format, 502, 'no server')
         assert.equal((await gateway.recorded(answer)).chargeCount, 0)

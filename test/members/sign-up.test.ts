@@ -1,6 +1,6 @@
 /**
  * Sign-up over a real mail server: a link makes one account, whatever races, and no answer says whether an
- * address exists. Calls go to two gateways in turn on PostgreSQL, where sign-up-on-postgres.test.ts runs it.
+ * address exists. Calls go to two gateways in turn on PostgreSQL: sign-up-on-postgres.long.test.ts.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -27,6 +27,7 @@ import {
   places,
   sendAsk,
   streamedFormats,
+  onThisEngine,
 } from '../support/requests.ts'
 import { type Scenario, withScenario } from '../support/scenario.ts'
 import { eventCount } from '../support/http-client.ts'
@@ -104,7 +105,7 @@ function assertFree(exchange: RecordedExchange): void {
   assert.equal(exchange.amountPicos, 0n)
 }
 
-for (const format of streamedFormats)
+for (const format of onThisEngine(streamedFormats))
   describe(`a client of a ${format} stream that leaves`, () => {
     test('after any event is charged for what it got, where the gateway does not read on', async () => {
       await withPaced('0s', async ({ gateway, ...paced }) => {
@@ -269,7 +270,7 @@ for (const format of streamedFormats)
     })
   })
 
-for (const format of bodyFormats) {
+for (const format of onThisEngine(bodyFormats)) {
   describe(`a client that leaves while it waits for a whole ${format} answer`, () => {
     const waiting: Ask = { format, isStream: false, marker: 'm', maxTokens, sandbox: content }
 

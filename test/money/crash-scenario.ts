@@ -23,6 +23,7 @@ import {
 } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import type { ProcessScenario } from '../support/scenario.ts'
+import { variants } from '../support/variants.ts'
 
 export interface CrashPoint {
   readonly name: string
@@ -75,11 +76,25 @@ const stepsBeforeAnswer: readonly string[] = [
   'after the vendor has it',
 ]
 
-/** The steps that are worth a test with this format: all where it has state or is a format of its own. */
+/** Around the charge, where formats differ: a response has state that is stored with it. */
+const stepsOfCharge: readonly string[] = [
+  'before the charge',
+  'after the charge',
+  'after the last bytes',
+]
+
+/**
+ * The steps that are worth a test with this format: all where it has state or is a format of its own; in
+ * `npm test` all with one format, and the charge with each.
+ */
 export function pointsOf(format: BodyFormat): readonly CrashPoint[] {
   const forms = formsOf(format)
   const hasAll = format !== 'completions' && format !== 'embeddings'
-  return crashPoints.filter(
+  const points = variants(
+    crashPoints,
+    ({ name }) => format === 'messages' || stepsOfCharge.includes(name),
+  )
+  return points.filter(
     ({ name, isStream, hasNoTerminal }) =>
       forms.includes(isStream) &&
       (hasAll || !stepsBeforeAnswer.includes(name)) &&

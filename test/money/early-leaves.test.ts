@@ -9,7 +9,7 @@ import { describe, test } from 'node:test'
 import { send } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { only, type RecordedExchange, vendorPrice } from '../support/money.ts'
-import { formsOf, openAsk, sendAsk, streamedFormats, type Ask } from '../support/requests.ts'
+import { formsOf, openAsk, sendAsk, streamedFormats, type Ask, alike } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { type Scenario, withScenario } from '../support/scenario.ts'
 
@@ -68,7 +68,7 @@ async function explanationOf(
   return explanation
 }
 
-for (const format of streamedFormats)
+for (const format of alike(streamedFormats))
   for (const isStream of formsOf(format))
     describe(`clients that leave a ${format} ${isStream ? 'stream' : 'answer'} early`, () => {
       const prompt = 'word '.repeat(20)

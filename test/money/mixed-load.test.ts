@@ -15,9 +15,10 @@ import { type Ask, bodyFormats, formsOf, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario } from '../support/scenario.ts'
 import { send, usage } from '../support/http-client.ts'
+import { volume } from '../support/variants.ts'
 
 const clients = 40
-const exchangesPerClient = 12
+const exchangesPerClient = volume({ few: 5, all: 12 })
 const maxTokens = 60
 
 /** What a vendor does; most of the time nothing out of the ordinary. */

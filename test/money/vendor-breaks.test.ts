@@ -18,6 +18,7 @@ import {
   places,
   sendAsk,
   streamedFormats,
+  alike,
 } from '../support/requests.ts'
 import { type Scenario, withScenario } from '../support/scenario.ts'
 import { eventCount } from '../support/http-client.ts'
@@ -62,7 +63,7 @@ function assertBrokenOff(answer: { body: Buffer; isComplete: boolean }, format: 
   assert.equal(frames.at(-1), errors[0])
 }
 
-for (const format of streamedFormats)
+for (const format of alike(streamedFormats))
   for (const [name, fault] of [
     ['closes the connection', (count: number) => `cut_event=${count}; cut_as=destroy`],
     ['resets it', (count: number) => `cut_event=${count}; cut_as=reset`],
@@ -116,7 +117,7 @@ for (const format of streamedFormats)
       })
     })
 
-for (const format of bodyFormats)
+for (const format of alike(bodyFormats))
   test(`fails over to the reserve when the vendor breaks off before its first ${format} event`, async () => {
     await withScenario({}, async (gateway) => {
       for (const isStream of formsOf(format)) {
@@ -135,7 +136,7 @@ for (const format of bodyFormats)
     })
   })
 
-for (const format of streamedFormats)
+for (const format of alike(streamedFormats))
   test(`cuts off a vendor that falls silent in a ${format} stream, and charges nothing`, async () => {
     const clock = new ManualClock()
     await withScenario({ clock, settings: { idle_timeout: '2m' } }, async (gateway) => {

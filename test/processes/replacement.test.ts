@@ -12,9 +12,10 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import type { OpenAnswer } from '../support/http-client.ts'
 import { pidOf, startProcesses, type Processes } from '../support/processes.ts'
+import { volume } from '../support/variants.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const streamCount = 500
+const streamCount = volume({ few: 150, all: 500 })
 const streamsAtOnce = 50
 
 describe('a replacement of all processes', () => {

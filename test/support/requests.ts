@@ -1,6 +1,8 @@
 /** Requests of every operation, as tests send them; directives tell the simulated vendors what to answer. */
 import type { FormatName } from '../../src/formats/format.ts'
 import { open, send, type OpenAnswer, type WireAnswer, type WireRequest } from './http-client.ts'
+import { isOnPostgres } from './test-store.ts'
+import { variants } from './variants.ts'
 
 /** The formats, and the further operations of the chat vendor: each has bodies that only it has. */
 export type BodyFormat = StreamedFormat | 'embeddings'
@@ -9,6 +11,19 @@ export type StreamedFormat = FormatName | 'responses' | 'completions'
 export const formats: readonly FormatName[] = ['messages', 'chat']
 export const streamedFormats: readonly StreamedFormat[] = [...formats, 'responses', 'completions']
 export const bodyFormats: readonly BodyFormat[] = [...streamedFormats, 'embeddings']
+
+/** For a suite that tests the same code whatever the format is: in `npm test` one of each vendor. */
+export function alike<Format extends BodyFormat>(list: readonly Format[]): readonly Format[] {
+  return variants<Format>(list, (format) => format === 'messages' || format === 'chat')
+}
+
+/** For a suite that runs on both engines: in `npm test` all on SQLite, on PostgreSQL those that store other rows. */
+export function onThisEngine<Format extends BodyFormat>(
+  list: readonly Format[],
+): readonly Format[] {
+  const isNeeded = (format: Format): boolean => format === 'messages' || format === 'responses'
+  return isOnPostgres() ? variants<Format>(list, isNeeded) : list
+}
 
 /** How an answer of the format can be asked for. */
 export function formsOf(format: BodyFormat): readonly boolean[] {

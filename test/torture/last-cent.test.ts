@@ -16,10 +16,11 @@ import { type ProcessScenario, scenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { report } from './report.ts'
 import { tortureFactor, tortureRandom } from './torture.ts'
+import { volume } from '../support/variants.ts'
 
 const parallel = 500
-/** A race that is lost once in fifty times must not pass by luck. */
-const roundsMin = 100
+/** In the long run a race that is lost once in fifty times must not pass by luck. */
+const roundsMin = volume({ few: 25, all: 100 })
 const ask: Ask = { format: 'messages', isStream: true, maxTokens: 100 }
 
 describe('the last cent over two nodes', () => {

@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loads, runCells, scenarios, shortVolume, withSeed } from './cells.ts'
+import { variants } from '../../support/variants.ts'
 
 const volume = withSeed(shortVolume, process.env['SEED'])
 
 for (const scenario of scenarios)
   describe(scenario.title, () => {
-    for (const load of loads)
+    for (const load of variants(loads, (one) => one === 0.2 || one === 10))
       test(`at ${load} requests a second`, () => {
         for (const { measure, complaint } of runCells(scenario, load, volume))
           assert.equal(complaint, undefined, `${scenario.id}, ${measure.title}: ${complaint ?? ''}`)

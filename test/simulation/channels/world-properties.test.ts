@@ -10,6 +10,7 @@ import type { Channel } from '../../../src/channels/channel.ts'
 import { propertySeed } from './seed.ts'
 import { during, steady, type Behaviour, type Script } from './vendor-model.ts'
 import { World, type ChannelPlan, type HandMove, type WorldRecord } from './world.ts'
+import { volume } from '../../support/variants.ts'
 
 fc.configureGlobal({ seed: propertySeed(), endOnFailure: true })
 
@@ -203,7 +204,7 @@ describe('a whole world, whatever goes wrong in it', () => {
         const again = open(world).run()
         assert.deepEqual(again.changes, record.changes, 'R9, R10: neither luck nor wall time')
       }),
-      { numRuns: 40, examples: [[switchedDuringRefusal, false]] },
+      { numRuns: volume({ few: 15, all: 40 }), examples: [[switchedDuringRefusal, false]] },
     )
   })
 
@@ -237,7 +238,7 @@ describe('a whole world, whatever goes wrong in it', () => {
           .changes.filter(({ channel, to }) => channel === 'main' && to === 'off')
         assert.deepEqual(offs, [])
       }),
-      { numRuns: 25 },
+      { numRuns: volume({ few: 10, all: 25 }) },
     )
   })
 })

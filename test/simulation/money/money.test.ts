@@ -6,9 +6,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runSeed, type SeedRun } from './run-seed.ts'
+import { volume } from '../../support/variants.ts'
 
 const only = process.env['TURNPIKE_TEST_SEED']
-const seedCount = Number(process.env['TURNPIKE_TEST_SEEDS'] ?? 200)
+const seedCount = Number(process.env['TURNPIKE_TEST_SEEDS'] ?? volume({ few: 60, all: 200 }))
 const seeds =
   only === undefined ? Array.from({ length: seedCount }, (_, index) => index) : [Number(only)]
 
