@@ -29,6 +29,7 @@ const proofs: Readonly<Record<string, string>> = {
   'docs/money.md': 'test/documentation.test.ts',
   'docs/observability.md': 'test/observability/named-metrics.test.ts',
   'docs/operating.md': 'test/money/backup-on-postgres.test.ts',
+  'docs/verify.md': 'test/money/verify.test.ts',
   'docs/tasks/another-machine.md': 'test/commands/documented-tasks.test.ts',
   'docs/tasks/self-service.md': 'test/documented-samples.test.ts',
   'docs/account-page.md': 'test/documented-samples.test.ts',

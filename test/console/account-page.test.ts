@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Download, Page, Request } from 'playwright-core'
 import { parseUsd } from '../../src/base/money.ts'
+import { sealHours } from '../../src/ledger/proof/sealing.ts'
 import { countClicks } from '../support/console/clicks.ts'
 import { choose } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
@@ -371,6 +372,30 @@ describe('an account holder', () => {
         assert.equal(text, answer.text)
         await page.getByText(`Saved as ${saved.suggestedFilename()}.`).waitFor()
       }
+    })
+  })
+})
+
+describe('signed heads', () => {
+  test('are shown and saved below the statement, once an hour is sealed', async () => {
+    const { context } = console.gateway
+    await sealHours(context.database, {
+      nowMs: context.clock.now(),
+      masterKey: context.masterKey(),
+      pause: () => Promise.resolve(),
+    })
+    const { items } = await read<{ items: readonly { hash: string; key: string }[] }>('/proofs')
+    const { hash = '', key = '' } = items[0] ?? {}
+    await visit(async (page) => {
+      await signIn(page)
+      await openView(page, 'Statement')
+      const row = page.getByRole('table', { name: 'Signed heads' }).getByRole('row').nth(1)
+      await row.getByText(hash.slice(0, 12)).waitFor()
+      await row.getByText(key, { exact: true }).waitFor()
+      const saved = await download(page, 'Save')
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await send(`${console.gateway.url}/v1/usage/proofs?limit=1000`, { headers })
+      assert.equal(await readFile(await saved.path(), 'utf8'), answer.text)
     })
   })
 })

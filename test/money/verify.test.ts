@@ -232,6 +232,13 @@ for (const [name, check, skip] of checks)
     })
   })
 
+it('has the bills that docs/verify.md describes', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/verify.md'), 'utf8')
+  const [, sample = ''] = /```json\n(.*?)```/s.exec(page) ?? []
+  const [, first] = (JSON.parse(texts.newer) as Statement).entries
+  assert.deepEqual(JSON.parse(first?.proof?.bill ?? ''), JSON.parse(sample))
+})
+
 it('refuses a file that is no statement', async () => {
   const file = fileOf('{}')
   const ran = await runCommand(['verify', file], { cwd: folder, env: {} })

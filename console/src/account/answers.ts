@@ -224,6 +224,10 @@ const receiptForm = record({
 export type Receipt = ValueOf<typeof receiptForm>
 export const receiptsForm = pageOf(receiptForm)
 
+const headForm = record({ hour: text, count: number, sum: text, hash: text, key: text })
+export type SignedHead = ValueOf<typeof headForm>
+export const proofsForm = pageOf(headForm)
+
 export const errorForm = record({
   message: text,
   type: text,

@@ -10,6 +10,7 @@ import {
   keysForm,
   operatorForm,
   pricesForm,
+  proofsForm,
   receiptsForm,
   requestInFullForm,
   requestsForm,
@@ -146,6 +147,13 @@ export function receiptQuery(number = '') {
       return found?.number === number ? found : null
     },
   })
+}
+
+export function useProofs() {
+  const limit = linesShown
+  return useList(['account', 'proofs'], (cursor) =>
+    read('/proofs', proofsForm, { ...cursor, limit }),
+  )
 }
 
 /** What a statement adds up to, and its last lines, the newest first. */
