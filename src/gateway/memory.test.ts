@@ -9,7 +9,7 @@ const mebibyte = 1_048_576
 
 /** A process whose memory the test sets, watched by the part under test. */
 function startWatch(): {
-  residentMib: number
+  residentMib: number | undefined
   keptMib: number
   busyShare: number
   releasesAfter(ms: number): number
@@ -17,10 +17,10 @@ function startWatch(): {
 } {
   const clock = new ManualClock()
   let releaseCount = 0
-  const state = { residentMib: 120, keptMib: 100, busyShare: 0 }
+  const state = { residentMib: 120 as number | undefined, keptMib: 100, busyShare: 0 }
   const watch = releaseMemoryWhenIdle({
     clock,
-    residentBytes: () => state.residentMib * mebibyte,
+    residentBytes: () => (state.residentMib ?? NaN) * mebibyte || undefined,
     busyShare: () => state.busyShare,
     release() {
       releaseCount++
@@ -52,6 +52,8 @@ it('releases memory twice after the start and after a busy time, once the event 
   assert.equal(process.releasesAfter(10_000), 4)
   process.residentMib = 110
   assert.equal(process.releasesAfter(60_000), 4, 'hardly grown')
+  process.residentMib = undefined
+  assert.equal(process.releasesAfter(60_000), 4, 'not readable, as without a file left')
   process.residentMib = 300
   assert.equal(process.releasesAfter(10_000), 5)
   process.close()

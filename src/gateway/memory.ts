@@ -19,8 +19,8 @@ export function disablePretenuring(): void {
 
 export interface MemoryEffects {
   readonly clock: Clock
-  /** Returns the memory that the process takes up. */
-  readonly residentBytes: () => number
+  /** Returns the memory that the process takes up; undefined where that cannot be read now. */
+  readonly residentBytes: () => number | undefined
   /** Returns the share of the time since the last call in which the event loop worked, 0 to 1. */
   readonly busyShare: () => number
   readonly release: () => void
@@ -49,12 +49,12 @@ export function releaseMemoryWhenIdle(effects: MemoryEffects): { close(): void }
   const check = (): void => {
     const bytes = effects.residentBytes()
     const isIdle = effects.busyShare() < idleShareMax
-    const hasGrown = bytes > keptBytes + growthBytesMin
-    const isMuchLeft = pauseChecks === 1 || bytes > leastBytes + leftBytesMax
+    const hasGrown = bytes !== undefined && bytes > keptBytes + growthBytesMin
+    const isMuchLeft = pauseChecks === 1 || (bytes ?? 0) > leastBytes + leftBytesMax
     checksLeft--
-    if (isIdle && (hasGrown || (isMuchLeft && checksLeft <= 0))) {
+    if (bytes !== undefined && isIdle && (hasGrown || (isMuchLeft && checksLeft <= 0))) {
       effects.release()
-      keptBytes = effects.residentBytes()
+      keptBytes = effects.residentBytes() ?? bytes
       leastBytes = Math.min(leastBytes, keptBytes)
       pauseChecks = hasGrown ? 1 : pauseChecks * 2
       checksLeft = pauseChecks
@@ -69,7 +69,7 @@ export function processMemory(clock: Clock): MemoryEffects {
   let seen = performance.eventLoopUtilization()
   return {
     clock,
-    residentBytes: () => process.memoryUsage.rss(),
+    residentBytes,
     busyShare() {
       const now = performance.eventLoopUtilization()
       const { utilization } = performance.eventLoopUtilization(now, seen)
@@ -77,6 +77,15 @@ export function processMemory(clock: Clock): MemoryEffects {
       return utilization
     },
     release: releaseMemory,
+  }
+}
+
+function residentBytes(): number | undefined {
+  try {
+    return process.memoryUsage.rss()
+  } catch {
+    // Node reads it from a file, and the process may have no file left. The next check asks again.
+    return undefined
   }
 }
 
