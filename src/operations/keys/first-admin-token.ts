@@ -3,7 +3,15 @@
  * a first token exists only where an operator can read it, on the terminal or in a separate file; else the
  * next start would not make another one.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { resolve } from 'node:path'
 import { hashSecret } from '../../access/key.ts'
 import { findKeyBySecretHash, listKeys, revokeKey } from '../../access/key-store.ts'
@@ -62,7 +70,7 @@ async function saveFirstAdminToken(
   const draftPath = `${path}.${process.pid}.draft`
   let file: number
   try {
-    file = openSync(draftPath, 'wx', 0o600)
+    file = openDraft(draftPath)
   } catch (error) {
     onUnsaved({ path, reason: error instanceof Error && 'code' in error ? error.code : undefined })
     return undefined
@@ -70,13 +78,32 @@ async function saveFirstAdminToken(
   try {
     const made = await createFirstAdminToken(context)
     if (made === undefined) return undefined
-    writeSync(file, `${made.secret}\n`)
+    const bytes = Buffer.from(`${made.secret}\n`)
+    writeSync(file, bytes, 0, bytes.length, 0)
+    ftruncateSync(file, bytes.length)
     fsyncSync(file)
     renameSync(draftPath, path)
     return { kind: 'saved', path }
   } finally {
     closeSync(file)
     rmSync(draftPath, { force: true })
+  }
+}
+
+/** More bytes than a secret has. */
+const draftBytes = 256
+
+/** Opens a file with room for the secret: on a full disk a file can be made, and nothing written. */
+function openDraft(path: string): number {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, Buffer.alloc(draftBytes))
+    fsyncSync(file)
+    return file
+  } catch (error) {
+    closeSync(file)
+    rmSync(path, { force: true })
+    throw error
   }
 }
 
