@@ -158,14 +158,17 @@ function openOnServer(
     opened.defer(() => database.close())
     await migrate(database)
     // Money and everything else have connections of their own, which come back one after the other.
+    const parts: { isAvailable(): boolean }[] = [database]
+    const isAvailable = (): boolean => parts.every((part) => part.isAvailable())
     const reportRecovered = (): void => {
-      if (pool.isAvailable() && database.isAvailable()) onRecovered()
+      if (isAvailable()) onRecovered()
     }
     const pool = new PostgresPool({
       location,
       ...moneyPoolOptions,
       connectionsMax: connections.money,
     })
+    parts.push(pool)
     opened.defer(() => pool.close())
     const membership = await openMembership({
       ...membershipOptions(options, database),
@@ -186,6 +189,7 @@ function openOnServer(
       onCommit: options.onCommit,
       onError: onFault,
     })
+    parts.push(ledger)
     opened.defer(() => ledger.close())
     const freeExchanges = openFreeExchanges(database, options)
     opened.defer(() => freeExchanges.close())
@@ -194,7 +198,7 @@ function openOnServer(
       ledger,
       freeExchanges,
       membership,
-      isAvailable: () => ledger.isAvailable() && database.isAvailable(),
+      isAvailable,
       revisions: { listen: (hint) => listenForRevisions({ location, hint }) },
       close: () => opened.disposeAsync(),
     }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { gather } from './gather.ts'
@@ -45,6 +46,23 @@ export const bareEnvironment = {
 export async function runCommand(words: readonly string[], given: CommandPlace): Promise<Ran> {
   const place = { cwd: given.cwd, env: { ...bareEnvironment, ...given.env } }
   return needsProcess(words, place) ? runInProcess(words, place) : runInHost(words, place)
+}
+
+/** The same with a standard output that has no room. */
+export async function runIntoFullFile(
+  words: readonly string[],
+  { cwd, env }: CommandPlace,
+): Promise<Pick<Ran, 'code' | 'error'>> {
+  const file = openSync('/dev/full', 'w')
+  const child = spawn(launcher, words, {
+    cwd,
+    env: { ...bareEnvironment, ...env },
+    stdio: ['ignore', file, 'pipe'],
+  })
+  closeSync(file)
+  assert.ok(child.stderr !== null)
+  const error = gather(child.stderr)
+  return { code: await exitCodeOf(child), error: error.text() }
 }
 
 /** Runs a command in a process of its own, as an operator does. */

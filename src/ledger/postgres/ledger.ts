@@ -200,7 +200,8 @@ class ServerLedger implements Ledger {
   }
 
   isAvailable(): boolean {
-    return this.#options.pool.isAvailable() && !this.#isClosing
+    // A server that answers may still have no room for a charge.
+    return this.#options.pool.isAvailable() && !this.#queue.isBlocked && !this.#isClosing
   }
 
   async close(): Promise<void> {

@@ -309,7 +309,7 @@ export function postgresError(error: unknown): Error {
   const reason = {
     lost: cause.message,
     conflict: 'too many conflicts with other transactions',
-    exhausted: 'PostgreSQL lacks resources',
+    exhausted: `PostgreSQL lacks resources (${cause.message})`,
   }[fault]
   return new GatewayError('ledger.unavailable', `The store does not answer: ${reason}.`, { cause })
 }
