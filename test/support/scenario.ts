@@ -66,6 +66,8 @@ export interface ScenarioOptions {
   readonly settings?: Settings
   // The rest is for a gateway in this process.
   readonly clock?: Clock
+  /** The time of the store's server also where the clock is another one. */
+  readonly hasServerTime?: boolean
   readonly onLogLine?: (line: LogLine) => void
   readonly onTracePoint?: (point: TracePoint, exchangeId: string) => void
   /** A disk that is full when the store has this many pages of 4 KB. */
@@ -296,7 +298,9 @@ async function withGateway(
       options.onTracePoint?.(point, exchangeId)
       events.note(point)
     },
-    ...(clock === undefined ? {} : { readStoreTime: () => clock.now() }),
+    ...(clock === undefined || options.hasServerTime === true
+      ? {}
+      : { readStoreTime: () => clock.now() }),
     ...(options.storePagesMax === undefined ? {} : { storePagesMax: options.storePagesMax }),
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
     ...(options.siteFolder === undefined ? {} : { siteFolder: options.siteFolder }),
