@@ -31,6 +31,7 @@ const slowFolders = [
   'money',
   'commands',
   'torture',
+  'bad-days',
   'clients',
   'simulation',
   'leaks',
