@@ -9,7 +9,6 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
-import { ensureInstalled } from './packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
 import { makeTemporaryFolder } from './temporary-folder.mjs'
 import { longTestFiles, quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
@@ -37,10 +36,7 @@ const largerTests = {
 }
 
 if (isComplete) {
-  ensureInstalled(join(root, 'test', 'clients'), 'development')
-  ensureInstalled(join(root, 'site'), 'development')
-  ensureInstalled(join(root, 'console'), 'development')
-  ensureDebianPackages()
+  await installAll()
   await prepareConsole()
 }
 
@@ -57,6 +53,16 @@ if (chosen.length > 0) {
 rmSync(temporary, { recursive: true, force: true })
 results.print({ wallMs: performance.now() - startedMs, isEachFileShown: isComplete })
 process.exitCode = results.failedCount === 0 ? 0 : 1
+
+/** Packages of npm and of Debian at once: most of the time of each is waiting. */
+async function installAll() {
+  const installing = ['test/clients', 'site', 'console'].map((folder) =>
+    runNode(['scripts/install.mjs', folder]),
+  )
+  ensureDebianPackages()
+  // Each has said why it could not.
+  if ((await Promise.all(installing)).some((code) => code !== 0)) process.exit(1)
+}
 
 /** The types of its client are made from the document of the admin API; its tests need a build. */
 async function prepareConsole() {
