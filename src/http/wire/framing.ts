@@ -113,6 +113,12 @@ const deleteCharacter = 0x7f
 
 /** Digits of one size: 2^48 bytes are more than any body has, and exact as a number. */
 const sizeDigitsMax = 12
+const token = "[!#$%&'*+\\-.^_`|~\\w]+"
+const quoted = '"(?:[\\t !\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"'
+/** All extensions of a chunk, from the first semicolon on: names, each of which may have a value. */
+const extensionsPattern = new RegExp(
+  `^(?:;[\\t ]*${token}[\\t ]*(?:=[\\t ]*(?:${token}|${quoted})[\\t ]*)?)+$`,
+)
 /** Limits of all extensions of a message together, and of all its trailers. */
 const extensionBytesMax = 16_384
 const trailerBytesMax = 16_384
@@ -140,6 +146,8 @@ export class ChunkedDecoder {
   /** The chunk's size while it is read, then the rest of its content. */
   #remaining = 0
   #extensionBytes = 0
+  /** Of the present chunk. */
+  #extensions = ''
   #trailers = ''
   readonly #places: number[] = []
 
@@ -215,13 +223,18 @@ export class ChunkedDecoder {
       if (++this.#sizeDigits > sizeDigitsMax) this.#state = 'broken'
     } else if (this.#sizeDigits === 0) this.#state = 'broken'
     else if (byte === carriageReturn) this.#state = 'size_end'
-    else this.#state = byte === semicolon ? 'extension' : 'broken'
+    else if (byte === semicolon) {
+      this.#state = 'extension'
+      this.#extensions = ';'
+    } else this.#state = 'broken'
   }
 
   #readExtension(byte: number): void {
-    if (byte === carriageReturn) this.#state = 'size_end'
+    if (byte === carriageReturn)
+      this.#state = extensionsPattern.test(this.#extensions) ? 'size_end' : 'broken'
     else if ((byte < space && byte !== tab) || byte === deleteCharacter) this.#state = 'broken'
     else if (++this.#extensionBytes > extensionBytesMax) this.#state = 'broken'
+    else this.#extensions += String.fromCharCode(byte)
   }
 
   /** Checks trailers line by line, like the fields of a head, and drops them. */
