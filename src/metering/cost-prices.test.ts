@@ -76,6 +76,20 @@ test('is an estimate where a part names a model without a price', () => {
   assert.equal(costOf(cost({ 'large-1': { input: 2, output: 8 } }), strange).isKnown, false)
 })
 
+test('is an estimate where a part is of a model whose cost is not known', () => {
+  const other = usage(part('large-1', 1, 0), { ...part('small-1', 1, 0), isOtherModel: true })
+  const prices = cost({ 'large-1': { input: 2, output: 8 } })
+  const expected = { amountPicos: picos(2_000_000n + 1_000_000n), isKnown: false }
+  assert.deepEqual(costOf(prices, other), expected)
+})
+
+test('contains the fee of the requested model also where another one has answered', () => {
+  const other = usage({ ...part('small-1', 10, 0), isOtherModel: true })
+  const prices = cost({ factor: 0.5, 'large-1': { input: 2, output: 8, request: 0.00001 } })
+  const expected = { amountPicos: picos(10_000_000n + (10n * 1_000_000n) / 2n), isKnown: true }
+  assert.deepEqual(costOf(prices, other), expected)
+})
+
 test('uses the version in force when the exchange began', () => {
   const prices = cost({
     'large-1': [

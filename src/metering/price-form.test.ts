@@ -181,6 +181,15 @@ describe('a price in the catalogue', () => {
       /^price\.tiers\.priority\.long_context: long_context is missing/,
     )
     assert.match(
+      onlyIssueOf({
+        input: 1,
+        output: 2,
+        long_context: long,
+        tiers: { priority: { ...own, long_context: { input: 1 } } },
+      }),
+      /^price\.tiers\.priority\.long_context\.output: output is missing/,
+    )
+    assert.match(
       onlyIssueOf({ input: 1, output: 2, tiers: { priority: { ...own, long_context: own } } }),
       /^price\.tiers\.priority\.long_context: long_context needs the long_context of the model/,
     )

@@ -110,6 +110,7 @@ describe('a long prompt', () => {
     assert.deepEqual(shown(at(200, 'flex'), 'input'), [1_000_000n, false])
     assert.deepEqual(shown(at(201, 'flex'), 'input'), [2_000_000n, false])
     assert.deepEqual(shown(at(201, 'batch'), 'input'), [6_000_000n, false])
+    assert.deepEqual(shown(at(200, 'batch'), 'input'), [3_000_000n, false])
     assert.deepEqual(at(201, 'batch').modifiers, [{ kind: 'tier', name: 'batch', ppm: 500_000 }])
   })
 

@@ -439,6 +439,12 @@ describe('final counts', () => {
     assert.deepEqual([seen.amountPicos, seen.marks], [listPrice(10n, 10n), ['estimated']])
   })
 
+  test('that have not come yet cost what is known where the client leaves', async () => {
+    const early = { usage, isFinal: false, hasOutput: false, output: { text: '', bytes: 0 } }
+    const left = await decide(early, { ending: 'client_left' })
+    assert.deepEqual([left.amountPicos, left.marks], [listPrice(10n, 0n), ['estimated']])
+  })
+
   test('that cost exactly the hold are within it', async () => {
     const { marks } = await decide({}, { holdPicos: picos(listPrice(10n, 4n)) })
     assert.deepEqual(marks, [])

@@ -99,6 +99,7 @@ function bringBack(state: HealthState): { state: HealthState; at: number } {
   while (current.mode === 'trial') {
     current = run(current, [wake, probed('ok')], now).state
     now += 5_000
+    assert.ok(now < 86_400_000, 'it is not back within a day')
   }
   return { state: current, at: now - 5_000 }
 }
@@ -546,6 +547,7 @@ function slowSince(from: number): HealthState {
   while (!effects.some((effect) => effect.kind === 'compare')) {
     now += 1_000
     ;({ state, effects } = apply(state, answered(3_300), now))
+    assert.ok(now < from + 600_000, 'it is not suspected within ten minutes')
   }
   return apply(state, { kind: 'compared', comparison: 'better' }, now).state
 }
@@ -596,6 +598,7 @@ test('what was slow returns by a ramp once ten samples show it, after three minu
   while (state.latency.slowSince !== undefined) {
     now += 10_000
     state = apply(state, answered(900), now).state
+    assert.ok(now - since <= 180_000)
   }
   assert.equal(now - since, 180_000)
   assert.equal(state.mode, 'ramp')
