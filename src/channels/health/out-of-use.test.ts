@@ -250,6 +250,8 @@ describe('a refusal while off', () => {
       [released.why, released.probeAt, released.since],
       ['credential_works', 100_000, 100_000],
     )
+    const other: Off = { ...refused, why: 'no_credit' }
+    assert.equal(rules.release(other, event, moment).state.why, 'refusal_over')
     assert.equal(rules.refuteRefusal(refused, event, moment).state.mode, 'on')
     for (const state of [off, { ...off, cause: 'missing' } as const]) {
       assert.equal(rules.release(state, event, moment).state, state)
