@@ -13,7 +13,7 @@ import { root, run, runNode } from './runtime.mjs'
  * Each is `test/outside/NAME.test.ts`, which is part of `npm test`, or `test/outside/NAME.ts`, which is not.
  * It passes its figures to `reportFigures` of test/outside/report.ts.
  */
-const sets = ['json-test-suite', 'secretlint', 'slowhttptest']
+const sets = ['json-test-suite', 'llhttp', 'secretlint', 'slowhttptest', 'smuggling']
 
 const options = process.argv.slice(2)
 const only = options.find((word) => word.startsWith('--only='))?.slice('--only='.length)

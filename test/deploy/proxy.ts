@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:https'
 import { connect } from 'node:net'
@@ -23,11 +24,16 @@ export const clientAddress = '127.0.0.9'
 export const proxyNames = ['nginx', 'haproxy', 'caddy'] as const
 type ProxyName = (typeof proxyNames)[number] | 'balancer'
 
+/** In the proxy's folder. */
+const requestLog = 'requests.log'
+
 interface Upstream {
   readonly port: number
   readonly adminPort: number
   /** Of the balancer. */
   readonly second?: Omit<Upstream, 'second'>
+  /** nginx writes a line for each request; HAProxy does it by its sample. */
+  readonly logsRequests?: boolean
 }
 
 interface Place extends Upstream {
@@ -53,14 +59,15 @@ const kinds: Readonly<Record<ProxyName, Kind>> = {
       '/etc/ssl/turnpike/fullchain.pem': join(folder, 'cert.pem'),
       '/etc/ssl/turnpike/privkey.pem': join(folder, 'key.pem'),
     }),
-    wrap: (sample, { folder }) => `
+    wrap: (sample, { folder, logsRequests }) => `
       daemon off;
       user root;
       pid ${folder}/nginx.pid;
       error_log stderr;
       events { }
       http {
-        access_log off;
+        log_format hops '"$request" $status $upstream_addr';
+        access_log ${logsRequests === true ? `${folder}/${requestLog} hops` : 'off'};
         client_body_temp_path ${folder}/body;
         proxy_temp_path ${folder}/proxy;
         fastcgi_temp_path ${folder}/fastcgi;
@@ -113,6 +120,10 @@ export interface RunningProxy {
   readonly headers: { readonly host: string }
   /** Connections from `clientAddress` that trust the test's certificate. */
   readonly agent: Agent
+  /** The certificate that `agent` trusts. */
+  readonly certificate: string
+  /** What the proxy has written so far. */
+  output(): string
   close(): Promise<void>
 }
 
@@ -137,16 +148,20 @@ export async function startProxy(name: ProxyName, upstream: Upstream): Promise<R
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const outputs = [gather(child.stdout), gather(child.stderr)]
+  const log = join(folder, requestLog)
+  const output = (): string =>
+    outputs.map((each) => each.text()).join('') + (existsSync(log) ? readFileSync(log, 'utf8') : '')
   const ended = once(child, 'close')
   const accepts = async (): Promise<boolean> => {
-    const output = outputs.map((each) => each.text()).join('')
-    if (child.exitCode !== null) throw new Error(`${name} has ended:\n${output}`)
+    if (child.exitCode !== null) throw new Error(`${name} has ended:\n${output()}`)
     return isAccepting(place.listenPort)
   }
   await eventually(`${name} accepts`, accepts, (answer) => answer)
   return {
     url: `${name === 'balancer' ? 'http' : 'https'}://127.0.0.1:${place.listenPort}`,
     headers: { host: `${hostname}:${place.listenPort}` },
+    certificate: cert,
+    output,
     agent: new Agent({ ca: cert, servername: hostname, localAddress: clientAddress }),
     async close() {
       child.kill('SIGTERM')

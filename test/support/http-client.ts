@@ -228,6 +228,11 @@ export async function connectRaw(url: string, localAddress?: string): Promise<Ra
     socket.once('connect', resolve)
     socket.once('error', reject)
   })
+  return rawConnection(socket)
+}
+
+/** The same on a socket that is connected already, such as one of TLS. */
+export function rawConnection(socket: Socket): RawConnection {
   return new Connection(socket)
 }
 
