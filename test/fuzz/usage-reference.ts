@@ -48,7 +48,8 @@ export function messagesCounts(
   asksOneHour: boolean,
   later: unknown = {},
 ): UsageCounts | undefined {
-  const first = plainCounts(usage, messagesNames)
+  const { service_tier: _, ...own } = isObject(usage) ? usage : {}
+  const first = plainCounts(own, messagesNames)
   const last = plainCounts(later, ['output_tokens'])
   if (first?.['input_tokens'] === undefined || last === undefined) return undefined
   const written = first['cache_creation_input_tokens'] ?? 0

@@ -12,7 +12,14 @@ import { plainFacts } from '../../transcripts/replay.ts'
 import { checkCharges } from '../charges.ts'
 import { checkCodings } from '../coded-answer.ts'
 import { cutAnywhere } from '../pieces.ts'
-import { fieldsAt, readEvents, streamRules, type ReferenceEvent } from '../sse-reference.ts'
+import {
+  fieldsAt,
+  listAt,
+  readEvents,
+  streamRules,
+  type Fields,
+  type ReferenceEvent,
+} from '../sse-reference.ts'
 import type { FuzzTarget } from '../target.ts'
 import { chatCounts, chatNames, messagesCounts, responsesNames } from '../usage-reference.ts'
 
@@ -215,11 +222,57 @@ function checkCounts(operation: VendorOperation, { facts, whole, events }: Count
   for (const part of usage?.parts ?? [])
     for (const count of [part.promptTokens, ...Object.values(part.counts)])
       assert.ok(Number.isInteger(count) && count >= 0, `${operation.name}: ${count} is no count`)
+  const text = usualText(operation, events)
+  if (text !== undefined && error === undefined)
+    assert.equal(whole.read.output.text, text, `${operation.name}: another output is counted`)
   const expected = usualCounts(operation, events, facts.cacheWrite === 'long')
   if (expected === undefined || error !== undefined) return
   assert.ok(!isImplausible, `${operation.name}: usual counts are not believed`)
   assert.ok(isFinal || !whole.read.isTerminated, `${operation.name}: usual counts are not final`)
   assert.deepEqual(usage?.parts[0]?.counts, expected, operation.name)
+}
+
+const messagesTypes: readonly unknown[] = [
+  'message_start',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+  'ping',
+]
+
+/** The output by a second reading; undefined where a stream has other parts than pieces of text. */
+function usualText(
+  { name }: VendorOperation,
+  events: readonly ReferenceEvent[],
+): string | undefined {
+  if (name !== 'messages.create' && name !== 'chat.completions.create') return undefined
+  const end = events.findIndex((event) => streamRules[name]?.isTerminal(event))
+  const texts = events.slice(0, end === -1 ? undefined : end).map(({ payload }) => {
+    if (payload === undefined) return ''
+    return name === 'messages.create' ? messagesText(payload) : chatText(payload)
+  })
+  // Half a pair of surrogates is no character, and the other half is in no other event.
+  return texts.includes(undefined) ? undefined : texts.map((text) => text?.toWellFormed()).join('')
+}
+
+function messagesText(payload: Fields): string | undefined {
+  const { type } = payload
+  if (messagesTypes.includes(type)) return ''
+  const { type: blockType, text: first } = fieldsAt(payload, 'content_block') ?? {}
+  if (type === 'content_block_start') return blockType === 'text' && first === '' ? '' : undefined
+  const { type: deltaType, text, ...others } = fieldsAt(payload, 'delta') ?? {}
+  const isUsual = type === 'content_block_delta' && deltaType === 'text_delta'
+  if (!isUsual || typeof text !== 'string' || Object.keys(others).length > 0) return undefined
+  return text
+}
+
+function chatText(payload: Fields): string | undefined {
+  const texts = (listAt(payload, 'choices') ?? []).map((choice) => {
+    const { role: _, content = '', ...others } = fieldsAt(choice, 'delta') ?? {}
+    const isUsual = typeof content === 'string' && Object.keys(others).length === 0
+    return isUsual ? content : undefined
+  })
+  return texts.includes(undefined) ? undefined : texts.join('')
 }
 
 /** By the second reading; undefined where the stream has anything unusual. */

@@ -4,7 +4,7 @@
  * program's own objects.
  */
 import assert from 'node:assert/strict'
-import { stringify } from 'yaml'
+import { isAlias, isMap, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
 import { printEntry } from '../../../src/channels/catalogue/field.ts'
 import { applyCatalogue } from '../../../src/operations/catalogue/catalogue.ts'
@@ -95,6 +95,7 @@ export const catalogueTarget: FuzzTarget = {
     )
     assert.equal(Reflect.get({}, 'polluted'), undefined, 'a file changes no object of the program')
     if (catalogue === undefined) return
+    checkSections(text)
     assert.deepEqual(withoutCleared(await readValid(print(catalogue))), withoutCleared(catalogue))
     if (random() < storedShare(text)) await checkStored(text)
   },
@@ -106,6 +107,17 @@ const readingMicrosMax = 10_000_000
 /** A file of an operator has few lines of a kind; a store for each of them would take most of the time. */
 function storedShare(text: string): number {
   return text.length < 4_000 ? 0.2 : 0.02
+}
+
+/** A file that retires what it does not name says so plainly: its sections are mappings, and it has one. */
+function checkSections(text: string): void {
+  const document = parseDocument(text, { merge: true, logLevel: 'silent' })
+  assert.ok(isMap(document.contents), 'a catalogue is a mapping')
+  for (const { value } of document.contents.items) {
+    const section = isAlias(value) ? value.resolve(document) : value
+    if (isMap(section))
+      assert.ok([undefined, 'tag:yaml.org,2002:map'].includes(section.tag), 'a set has no entries')
+  }
 }
 
 /** The catalogue of a valid file; undefined where the file is refused as it should be. */
