@@ -93,7 +93,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   { text: 'Deploy', items: pagesIn('.', /^deploy-/) },
   {
     text: 'Trust',
-    items: ['ledger', 'reliability', 'performance', 'security'].map(page),
+    items: ['ledger', 'verify', 'reliability', 'performance', 'security'].map(page),
   },
   {
     text: 'Develop',
