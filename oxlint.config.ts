@@ -129,6 +129,7 @@ export default defineConfig({
   ignorePatterns: [
     'node_modules',
     'test/clients/node_modules',
+    'test/mutation/node_modules',
     'bench/peers',
     'examples',
     'site/node_modules',

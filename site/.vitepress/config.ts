@@ -98,7 +98,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Develop',
     items: [
-      ...['architecture', 'testing', 'outside-suites', 'terms'].map(page),
+      ...['architecture', 'testing', 'mutation', 'outside-suites', 'terms'].map(page),
       { ...page('adr/readme'), collapsed: true, items: pagesIn('adr') },
     ],
   },
