@@ -1,4 +1,4 @@
-/** The chains of sealed entries are the same on PostgreSQL, whose entries are not committed in their order. */
+/** The chains of sealed entries are the same on PostgreSQL, where commits have another order than numbers. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { hourMs } from '../../src/base/clock.ts'

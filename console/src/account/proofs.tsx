@@ -1,4 +1,4 @@
-/** The signed heads of the account's books, for holders who keep them: a later edit of a sealed line shows. */
+/** The signed heads of the account's books, for holders who keep them: a later edit of sealed lines shows. */
 import { t } from '../messages/t.ts'
 import { defineList } from '../ui/list/define.ts'
 import { List } from '../ui/list/list.tsx'
