@@ -10,10 +10,11 @@ import { ensureDebianPackages } from './debian-packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
 
 /**
- * Each is `test/outside/NAME.test.ts`, which is part of `npm test`, or `test/outside/NAME.ts`, which is not.
+ * Each is `test/outside/NAME.test.ts` or `test/clients/NAME.test.ts`, which are part of `npm test`, or
+ * `test/outside/NAME.ts`, which is not.
  * It passes its figures to `reportFigures` of test/outside/report.ts.
  */
-const sets = ['json-test-suite', 'llhttp', 'secretlint', 'slowhttptest', 'smuggling']
+const sets = ['h11', 'json-test-suite', 'llhttp', 'secretlint', 'slowhttptest', 'smuggling']
 
 const options = process.argv.slice(2)
 const only = options.find((word) => word.startsWith('--only='))?.slice('--only='.length)
@@ -29,8 +30,8 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-outside-'))
 const report = join(folder, 'report')
 writeFileSync(report, '')
 const files = chosen.map((name) => {
-  const inTests = `test/outside/${name}.test.ts`
-  return existsSync(join(root, inTests)) ? inTests : `test/outside/${name}.ts`
+  const inTests = ['outside', 'clients'].map((each) => `test/${each}/${name}.test.ts`)
+  return inTests.find((path) => existsSync(join(root, path))) ?? `test/outside/${name}.ts`
 })
 process.exitCode = await runNode(['--test', '--test-concurrency=1', ...files], {
   env: { TURNPIKE_OUTSIDE_REPORT: report },
