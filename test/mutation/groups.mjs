@@ -33,4 +33,27 @@ export const groups = {
     sources: folder('src/relay', ['verdict']),
     tests: tests('src/relay', ['verdict', 'attempt-outcome']),
   },
+  health: {
+    sources: folder('src/channels/health', [
+      'evidence',
+      'health-state',
+      'in-use',
+      'latency',
+      'latency-baseline',
+      'out-of-use',
+      'rules',
+      'timing',
+    ]),
+    tests: tests('src/channels/health', [
+      'evidence',
+      'health-state',
+      'latency',
+      'latency-baseline',
+      'out-of-use',
+      'in-use',
+      'rules',
+      'health-renewal',
+      'health-book',
+    ]),
+  },
 }
