@@ -39,6 +39,7 @@ const headList = defineList<SignedHead>({
     {
       id: 'hash',
       name: t('account.hash'),
+      place: 'note',
       cell: ({ hash }) => <code data-tip={hash}>{hash.slice(0, hashShown)}</code>,
     },
     { id: 'key', name: t('account.signedBy'), cell: ({ key }) => <code>{key}</code> },

@@ -128,7 +128,7 @@ export const account = {
   print: 'Print',
   proofs: 'Signed heads',
   proofsHint:
-    'Once an hour the gateway signs the end of your books. Keep a file of it: a later change of a sealed line then shows. Your statement as JSON contains what “turnpike verify” needs to check it.',
+    'The gateway signs the end of your books once an hour. Keep a file: a later change of a sealed line then shows.',
   putKey:
     'Put one of your keys in place of <code>cr_…</code>. This page does not know them; <link>their names</link> help you to find the right one.',
   questions: 'Questions?',

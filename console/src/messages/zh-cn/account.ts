@@ -128,8 +128,7 @@ export const account = {
   pricesHint: '每百万 Token 的美元价格，即您目前支付的价格',
   print: '打印',
   proofs: '签名账头',
-  proofsHint:
-    '网关每小时为您账目的末端签名。请保留该文件：此后若有人更改已封存的行，便会显现。JSON 格式的对账单包含用 turnpike verify 核验所需的内容。',
+  proofsHint: '网关每小时为您账目的末端签名。请保留文件：此后若有人更改已封存的行，便会显现。',
   putKey:
     '请将 <code>cr_…</code> 替换为您的密钥。此页面不知道密钥明文；<link>密钥名称</link>可帮助您找到正确的密钥。',
   questions: '有问题？',
