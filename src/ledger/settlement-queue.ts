@@ -136,6 +136,11 @@ export class SettlementQueue<Booked> {
     return this.#outage !== undefined
   }
 
+  /** Why the last batch failed, until one is stored. */
+  get outage(): Error | undefined {
+    return this.#outage
+  }
+
   /** Resolves when the exchange is durable; rejects when its answer must be withheld. */
   add(record: ExchangeRecord): Promise<void> {
     if (this.#end !== undefined) return Promise.reject(this.#end)

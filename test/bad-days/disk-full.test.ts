@@ -17,8 +17,8 @@ import { send } from '../support/http-client.ts'
 import { assertClean, chargesOf } from '../support/money.ts'
 import { listAdminTokens } from '../support/operations.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { sendAsk, type Ask } from '../support/requests.ts'
-import { scenario, type LogLine, type ProcessScenario, type Scenario } from '../support/scenario.ts'
+import { openAsk, sendAsk, type Ask } from '../support/requests.ts'
+import { scenario, type LogLine, type ProcessScenario } from '../support/scenario.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -90,7 +90,7 @@ async function untilHealth(url: string, status: number): Promise<void> {
 }
 
 /** Resolves with how many answers came whole before one could not be charged. */
-async function askUntilFull({ account }: ProcessScenario | Scenario, url: string): Promise<number> {
+async function askUntilFull({ account }: ProcessScenario, url: string): Promise<number> {
   for (let answers = 0; answers < 500; answers++) {
     const answer = await sendAsk(url, account.key, stream)
     if (hasEnd(answer, stream)) continue
@@ -232,22 +232,36 @@ test('the disk of PostgreSQL: 503 while it is full, and it recovers', async () =
   const lines: LogLine[] = []
   const gateway = await scenario({
     storeUrl: await server.createDatabase(),
+    settings: { settle_timeout: '2s' },
     onLogLine: (line) => lines.push(line),
   })
   try {
     assert.ok(hasEnd(await gateway.ask(whole), whole))
+    // More charges than fit into the pages that the tables have.
+    const gates = Array.from({ length: 40 }, (_, index) => `full-${index}`)
+    const running = gates.map((gate) =>
+      openAsk(gateway.url, gateway.account.key, { ...stream, sandbox: `hold=${gate}@mid` }),
+    )
+    for (const gate of gates) await gateway.sandbox.faults.reached(gate)
     disk.fill()
-    const answers = 1 + (await askUntilFull(gateway, gateway.url))
+    for (const gate of gates) gateway.sandbox.faults.release(gate)
     await untilHealth(gateway.url, 503)
+    assertOwnError(await gateway.ask(whole), 'chat', 503, 'while the disk is full')
+    const ended = await Promise.all(running.map((one) => one.ended))
+    const withheld = ended.filter(({ text }) => !text.includes('message_stop'))
+    assert.ok(withheld.length > 0)
+    for (const { text } of withheld) assert.ok(isErrorEvent(text, 'messages'), text)
+
     disk.free()
     await untilHealth(gateway.url, 200)
-    await eventually(
+    const answered = await eventually(
       'an answer',
       () => gateway.ask(whole),
       (answer) => hasEnd(answer, whole),
     )
+    assert.equal(answered.status, 200)
     const charges = await chargesOf(gateway.context.database, gateway.account.id)
-    assert.equal(charges.size, answers + 1)
+    assert.equal(charges.size, 1 + ended.length - withheld.length + 1)
     await assertClean(gateway)
     const reasons = lines.filter(({ msg }) => msg === 'fault').map(({ reason }) => String(reason))
     assert.ok(

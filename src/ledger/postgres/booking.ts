@@ -74,6 +74,19 @@ export function decided(count: number, outage?: Error): CommitOutcome<void> {
   return outage === undefined ? outcome : { ...outcome, outage }
 }
 
+/**
+ * Whether the server answers and does not take charges, for example without room on its disk: then it may
+ * still take holds. Whether a connection is lost the pool tells.
+ */
+export function isRefusal(outage: Error | undefined): boolean {
+  for (let cause: unknown = outage; cause instanceof Error; cause = cause.cause) {
+    const fault = faultOf(cause)
+    if (fault === 'lost' || fault === 'conflict') return false
+    if (fault !== 'statement') return true
+  }
+  return false
+}
+
 /** Whether nothing was stored because of the server, not because of the values. */
 export function isOutage(error: unknown): boolean {
   return (

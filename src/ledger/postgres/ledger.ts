@@ -31,7 +31,7 @@ import {
   type Settlement,
 } from '../settlement-queue.ts'
 import { readSum, readUsage, sumOf } from '../usage.ts'
-import { bookBatch, decided, isOutage } from './booking.ts'
+import { bookBatch, decided, isOutage, isRefusal } from './booking.ts'
 import { ensurePartitions, maintainHolds, releaseUnknownHolds } from './hold-maintenance.ts'
 import { RequestWindows } from './request-windows.ts'
 import {
@@ -200,8 +200,7 @@ class ServerLedger implements Ledger {
   }
 
   isAvailable(): boolean {
-    // A server that answers may still have no room for a charge.
-    return this.#options.pool.isAvailable() && !this.#queue.isBlocked && !this.#isClosing
+    return this.#options.pool.isAvailable() && !isRefusal(this.#queue.outage) && !this.#isClosing
   }
 
   async close(): Promise<void> {
