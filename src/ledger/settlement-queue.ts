@@ -132,10 +132,6 @@ export class SettlementQueue<Booked> {
     this.#retryMs = options.retryMs.first
   }
 
-  get isBlocked(): boolean {
-    return this.#outage !== undefined
-  }
-
   /** Why the last batch failed, until one is stored. */
   get outage(): Error | undefined {
     return this.#outage
@@ -221,7 +217,7 @@ export class SettlementQueue<Booked> {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#onQuiet = resolve
       this.#closeByMs = this.#options.clock.monotonic() + this.#options.closeTimeoutMs
-      if (this.isBlocked) this.#retry()
+      if (this.#outage !== undefined) this.#retry()
       else this.#endGathering()
       await promise
     }
@@ -245,14 +241,14 @@ export class SettlementQueue<Booked> {
   #mayCommit(): boolean {
     if (this.#end !== undefined) return false
     const { otherCount, secondBatchSize } = this.#options
-    const count = (this.isBlocked ? 0 : this.#waiting.length) + (otherCount?.() ?? 0)
+    const count = (this.#outage === undefined ? this.#waiting.length : 0) + (otherCount?.() ?? 0)
     if (count === 0) return false
     if (this.#inFlight.size === 0) return true
     return this.#inFlight.size < batchesInFlightMax && count >= secondBatchSize
   }
 
   #flush(): void {
-    while (this.#mayCommit()) this.#commit(this.isBlocked ? [] : this.#take())
+    while (this.#mayCommit()) this.#commit(this.#outage === undefined ? this.#take() : [])
   }
 
   #take(): readonly Settlement[] {
@@ -335,7 +331,7 @@ export class SettlementQueue<Booked> {
   #retry(): void {
     this.#retryTimer?.cancel()
     this.#retryTimer = undefined
-    if (this.isBlocked && this.#waiting.length > 0 && this.#inFlightCount === 0)
+    if (this.#outage !== undefined && this.#waiting.length > 0 && this.#inFlightCount === 0)
       this.#commit(this.#take())
   }
 
@@ -351,7 +347,7 @@ export class SettlementQueue<Booked> {
 
   #reportQuiet(): void {
     const isStuck =
-      this.isBlocked &&
+      this.#outage !== undefined &&
       this.#inFlightCount === 0 &&
       this.#options.clock.monotonic() >= this.#closeByMs
     if (!this.#hasWork() || isStuck) this.#onQuiet?.()

@@ -64,7 +64,7 @@ const writers: Readonly<Record<string, { readonly outcome: string; readonly test
 }
 
 /** These write to a terminal or a pipe alone; `src/cli/command.ts` answers for a lost standard output. */
-const printers = ['src/cli/program.ts', 'src/cli/commands/gateway.ts', 'src/start.ts']
+const printers = ['src/cli/program.ts', 'src/cli/commands/gateway.ts', 'src/cli/start.ts']
 
 const writing =
   /\b(?:writeFile|appendFile|copyFile|write|mkdir)Sync\(|\bappendFile\(|createWriteStream\(|stdout\.write\(|new DatabaseSync\(|openSync\([^)]*'(?:wx?|a|r\+)'/

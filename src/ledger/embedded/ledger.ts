@@ -138,7 +138,7 @@ class SqliteLedger implements Ledger {
   }
 
   isAvailable(): boolean {
-    return this.#writer.isRunning && !this.#queue.isBlocked && !this.#isClosing
+    return this.#writer.isRunning && this.#queue.outage === undefined && !this.#isClosing
   }
 
   refresh(): Promise<void> {
