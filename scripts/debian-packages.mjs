@@ -10,6 +10,7 @@ import { join } from 'node:path'
 const packageOf = {
   curl: 'curl',
   strace: 'strace',
+  mount: 'mount',
   postgres: 'postgresql',
   pgbouncer: 'pgbouncer',
   zsh: 'zsh',

@@ -12,7 +12,7 @@ export interface TestCertificate {
   readonly name: Buffer
 }
 
-export interface CertificateOptions {
+interface CertificateOptions {
   /** By default the certificate is its own issuer. */
   readonly issuer?: TestCertificate
   /** The year at whose end it expires. */

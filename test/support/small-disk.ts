@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync, rmdirSync, writeSync, mkdtempSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export interface SmallDisk {
+interface SmallDisk {
   readonly folder: string
   /** Takes all the room that there is. */
   fill(): void
