@@ -14,7 +14,15 @@ import { root, run, runNode } from './runtime.mjs'
  * `test/outside/NAME.ts`, which is not.
  * It passes its figures to `reportFigures` of test/outside/report.ts.
  */
-const sets = ['h11', 'json-test-suite', 'llhttp', 'secretlint', 'slowhttptest', 'smuggling']
+const sets = [
+  'h11',
+  'json-test-suite',
+  'llhttp',
+  'secretlint',
+  'slowhttptest',
+  'smuggling',
+  'vendor-answers',
+]
 
 const options = process.argv.slice(2)
 const only = options.find((word) => word.startsWith('--only='))?.slice('--only='.length)
