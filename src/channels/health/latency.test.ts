@@ -64,7 +64,7 @@ test('an operator pins the baseline of streams', () => {
   assert.deepEqual(pinnedQuantiles(channel, 'm', 0), { p50: 5, p95: 9, p99: 9 })
   assert.equal(pinnedQuantiles(channel, 'm', 4), undefined)
   assert.equal(pinnedQuantiles(channel, 'n', 0), undefined)
-  assert.equal(pinnedQuantiles({}, 'm', 0), undefined)
+  assert.equal(pinnedQuantiles({ baselines: undefined }, 'm', 0), undefined)
 })
 
 describe('a suspicion', () => {
@@ -87,6 +87,7 @@ describe('a suspicion', () => {
     assert.equal(better.suspectedSince, undefined)
     const slow = enterSlow(suspected, 7)
     assert.equal(settleSuspicion(slow, 300_001), slow)
+    assert.equal(observed(many(20, true), slow).suspectedSince, undefined)
   })
 
   test('comes from waiting alone, and a sample that was awaited is not counted twice', () => {
@@ -129,9 +130,9 @@ describe('the baseline of a channel', () => {
   test('learns nothing of a slow channel, nor of a suspected one for half an hour', () => {
     const slow = enterSlow(freshLatency, 1)
     assert.equal(learn(1, slow), slow)
-    const suspected: LatencyState = { ...freshLatency, suspectedSince: 0 }
-    assert.equal(learn(1, suspected, 1_799_999), suspected)
-    assert.equal(learn(1, suspected, 1_800_000).pending?.count, 1)
+    const suspected: LatencyState = { ...freshLatency, suspectedSince: 5_000 }
+    assert.equal(learn(1, suspected, 1_804_999), suspected)
+    assert.equal(learn(1, suspected, 1_805_000).pending?.count, 1)
   })
 })
 
