@@ -64,7 +64,7 @@ test('an operator pins the baseline of streams', () => {
   assert.deepEqual(pinnedQuantiles(channel, 'm', 0), { p50: 5, p95: 9, p99: 9 })
   assert.equal(pinnedQuantiles(channel, 'm', 4), undefined)
   assert.equal(pinnedQuantiles(channel, 'n', 0), undefined)
-  assert.equal(pinnedQuantiles({ baselines: undefined }, 'm', 0), undefined)
+  assert.equal(pinnedQuantiles({ baselines: new Map() }, 'm', 0), undefined)
 })
 
 describe('a suspicion', () => {

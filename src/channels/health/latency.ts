@@ -121,7 +121,7 @@ export function pinnedQuantiles(
   model: string,
   kind: number,
 ): Quantiles | undefined {
-  const pinned = channel.baselines?.get(model)
+  const pinned = channel.baselines.get(model)
   if (pinned === undefined || !isStreamKind(kind)) return undefined
   return { p50: pinned.p50Ms, p95: pinned.p95Ms, p99: pinned.p95Ms }
 }
