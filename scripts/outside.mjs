@@ -18,6 +18,7 @@ const sets = [
   'h11',
   'json-test-suite',
   'llhttp',
+  'schemathesis',
   'secretlint',
   'slowhttptest',
   'smuggling',
