@@ -1,4 +1,4 @@
-# The gateway as an image: docker build -t turnpike .
+# The gateway as an image: docker build -t turnpike . in the folder of a release, or in a checkout.
 # The same steps build for amd64 and arm64. Nothing runs on the target's processor, so that a build for
 # another processor needs no emulation.
 
@@ -10,8 +10,11 @@ ARG TARGETARCH
 # A registry of your own, if you have one.
 ARG NPM_CONFIG_REGISTRY=https://registry.npmjs.org/
 WORKDIR /opt/turnpike
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts --os=linux --cpu="$(echo "$TARGETARCH" | sed s/amd64/x64/)"
+# A release has its packages, and asks no registry.
+COPY package.json *.json .npmr[c] ./
+RUN [ -f npm-shrinkwrap.json ] || \
+    npm ci --omit=dev --ignore-scripts --os=linux --cpu="$(echo "$TARGETARCH" | sed s/amd64/x64/)"
+COPY . .
 # The image has this version of Node already; the package keeps its manifest and its licence.
 RUN for runtime in node_modules/node-linux-*; do \
       find "$runtime" -mindepth 1 ! -name package.json ! -name LICENSE -delete \
@@ -19,7 +22,6 @@ RUN for runtime in node_modules/node-linux-*; do \
       && ln -s /usr/local/bin/node "$runtime/bin/node"; \
     done \
     && mkdir /data
-COPY . .
 # turnpike --version shows them.
 ARG COMMIT
 ARG COMMIT_DATE
@@ -28,9 +30,13 @@ RUN if [ -n "$COMMIT" ]; then \
     fi
 
 FROM ${NODE_IMAGE}
+ARG VERSION
+ARG COMMIT
 LABEL org.opencontainers.image.title="Turnpike" \
       org.opencontainers.image.description="A metered gateway in front of model vendors" \
-      org.opencontainers.image.licenses="MIT"
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$COMMIT"
 # The program belongs to root and the gateway cannot change it; only the volume is its own.
 COPY --from=build /opt/turnpike /opt/turnpike
 COPY --from=build --chown=10001:10001 /data /var/lib/turnpike

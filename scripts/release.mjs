@@ -2,9 +2,9 @@
  * `npm run release`: packs the commit that is checked out, so that it installs without a registry. For each
  * platform it writes to `release/`
  *
- *     turnpike-VERSION-PLATFORM.tar.gz        one folder with the program, its packages and its Node
- *     turnpike-VERSION-PLATFORM.npm.tgz       the same as a package for npm install
- *     turnpike-VERSION-PLATFORM.sbom.json     what both contain, as CycloneDX
+ *     turnpike-VERSION-PLATFORM.tar.gz        one folder with the program, its packages, its Node and the docs;
+ *                                             npm and npx take it as a package, too
+ *     turnpike-VERSION-PLATFORM.sbom.json     what it contains, as CycloneDX
  *
  * and `SHA256SUMS` and the notes of the version. npm compares each package with the hash in the lock file.
  *
@@ -12,8 +12,9 @@
  *     --out FOLDER                       where to write
  *     --offline                          take packages from npm's cache only
  *     --snapshot                         pack a version that is not in CHANGELOG.md yet, or changed files
+ *     --level 1                          of gzip; 9 by default
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   cpSync,
@@ -22,7 +23,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -32,6 +32,8 @@ import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { lockedPackages, readLock } from './lock-file.mjs'
+import { ensureInstalled } from './packages.mjs'
+import { buildPages } from './release-pages.mjs'
 import { notesOf } from './release-notes.mjs'
 import { root } from './runtime.mjs'
 
@@ -55,8 +57,10 @@ function readOptions() {
       out: { type: 'string', default: join(root, 'release') },
       offline: { type: 'boolean', default: false },
       snapshot: { type: 'boolean', default: false },
+      level: { type: 'string', default: '9' },
     },
   })
+  if (!/^[1-9]$/.test(values.level)) throw new Obstacle('Give a --level from 1 to 9.')
   const names = values.platform.split(',')
   const unknown = names.find((name) => !Object.hasOwn(platforms, name))
   if (unknown !== undefined)
@@ -92,6 +96,21 @@ function readSource({ snapshot }) {
   return { about, notes, build: { commit: commit + mark, date }, seconds, files: listFiles() }
 }
 
+/** The address of the repository, for the page of the package; undefined where the clone has none. */
+function findRepository() {
+  const { status, stdout } = spawnSync(
+    'git',
+    ['-C', root, 'config', '--get', 'remote.origin.url'],
+    {
+      encoding: 'utf8',
+    },
+  )
+  const url = stdout.trim()
+  return status === 0 && /^https:\/\/[^@]+$/.test(url)
+    ? { type: 'git', url: `git+${url}` }
+    : undefined
+}
+
 /** The files that package.json lists under `files`, without those that git ignores. */
 function listFiles() {
   const [{ files }] = JSON.parse(npm(root, ['pack', '--dry-run', '--json', '--ignore-scripts']))
@@ -116,20 +135,19 @@ function npm(cwd, words) {
  * Makes the folder that is packed: the program, with the packages of one platform. Types become spaces, as
  * Node does it at a start: below node_modules that would take 57 MB of memory at each start.
  */
-function fillFolder(folder, { about, build, files }, { runtime, os, cpu }, { offline }) {
+function fillFolder(folder, { about, build, files, pages }, { runtime, os, cpu }, { offline }) {
   for (const path of files) {
     const [from, to] = [join(root, path), join(folder, path)]
     mkdirSync(dirname(to), { recursive: true })
     if (path.endsWith('.ts')) writeFileSync(to, stripTypeScriptTypes(readFileSync(from, 'utf8')))
     else cpSync(from, to)
   }
+  cpSync(pages, join(folder, 'website'), { recursive: true })
   writeJson(join(folder, 'build.json'), build)
+  labelImage(join(folder, 'Dockerfile'), { version: about.version, ...build })
   const lock = lockFor(runtime)
   writeJson(join(folder, 'npm-shrinkwrap.json'), lock)
-  // Scripts and tools for development are not in a release.
-  const { scripts: _scripts, devDependencies: _tools, files: _files, ...rest } = about
-  const { dependencies, optionalDependencies } = lock.packages['']
-  writeJson(join(folder, 'package.json'), { ...rest, dependencies, optionalDependencies })
+  writeJson(join(folder, 'package.json'), packageFor(about, lock, { os, cpu }))
   npm(folder, [
     'ci',
     '--ignore-scripts',
@@ -146,6 +164,39 @@ function fillFolder(folder, { about, build, files }, { runtime, os, cpu }, { off
     if (!runtimeParts.has(name)) rmSync(join(modules, runtime, name), { recursive: true })
 }
 
+/**
+ * The package's own package.json, without scripts and tools for development. It may be published. npm takes the
+ * packages inside it where `bundleDependencies` names them, and refuses it on another platform.
+ */
+function packageFor(about, { packages }, { os, cpu }) {
+  const {
+    private: _isPrivate,
+    scripts: _scripts,
+    devDependencies: _tools,
+    files: _files,
+    ...rest
+  } = about
+  const { dependencies, optionalDependencies } = packages['']
+  return {
+    ...rest,
+    repository: findRepository(),
+    os: [os],
+    cpu: [cpu],
+    dependencies,
+    optionalDependencies,
+    bundleDependencies: Object.keys({ ...dependencies, ...optionalDependencies }),
+  }
+}
+
+/** So that an image that is built from the folder says what is in it. */
+function labelImage(path, { version, commit, date }) {
+  const text = readFileSync(path, 'utf8')
+    .replace(/^ARG VERSION$/m, `ARG VERSION=${version}`)
+    .replace(/^ARG COMMIT$/m, `ARG COMMIT=${commit}`)
+    .replace(/^ARG COMMIT_DATE$/m, `ARG COMMIT_DATE=${date}`)
+  writeFileSync(path, text)
+}
+
 /** The lock file without tools for development and without the Node of other platforms. */
 function lockFor(runtime) {
   const lock = readLock(root)
@@ -155,18 +206,20 @@ function lockFor(runtime) {
   )
   const { devDependencies: _tools, ...about } = lock.packages['']
   about.optionalDependencies = { [runtime]: about.optionalDependencies[runtime] }
-  const packages = Object.fromEntries(kept.map(({ path, entry }) => [path, entry]))
+  const packages = Object.fromEntries(
+    kept.map(({ path, entry }) => [path, { ...entry, inBundle: true }]),
+  )
   return { ...lock, packages: { '': about, ...packages } }
 }
 
 /** The same commit makes the same bytes at any time, on any machine. */
-function packArchive(parent, name, { seconds }, target) {
+function packArchive(parent, name, { seconds }, { target, level }) {
   const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rwX,go+rX,go-w']
   const order = ['--sort=name', `--mtime=@${seconds}`, '--format=gnu']
   const words = [
     ...owner,
     ...order,
-    '--use-compress-program=gzip -n',
+    `--use-compress-program=gzip -n -${level}`,
     '-cf',
     target,
     '-C',
@@ -174,22 +227,6 @@ function packArchive(parent, name, { seconds }, target) {
     name,
   ]
   execFileSync('tar', words)
-}
-
-/** npm takes the packages of a package from inside it where `bundleDependencies` names them. */
-function packForNpm(folder, target) {
-  const path = join(folder, 'package.json')
-  const about = JSON.parse(readFileSync(path, 'utf8'))
-  const lock = readLock(folder)
-  const names = Object.keys({ ...about.dependencies, ...about.optionalDependencies })
-  for (const { path: place } of lockedPackages(lock)) lock.packages[place].inBundle = true
-  lock.packages[''].bundleDependencies = names
-  writeJson(join(folder, 'npm-shrinkwrap.json'), lock)
-  writeJson(path, { ...about, bundleDependencies: names })
-  const [{ filename }] = JSON.parse(
-    npm(folder, ['pack', '--json', '--ignore-scripts', '--pack-destination', dirname(target)]),
-  )
-  renameSync(join(dirname(target), filename), target)
 }
 
 function writeJson(path, value) {
@@ -215,15 +252,19 @@ async function release() {
   const staging = mkdtempSync(join(tmpdir(), 'turnpike-release-'))
   const made = []
   try {
+    ensureInstalled(join(root, 'site'), 'development')
+    source.pages = buildPages(join(staging, 'pages'))
     for (const platform of options.names) {
       const name = `turnpike-${version}-${platform}`
       const folder = join(staging, name)
       fillFolder(folder, source, platforms[platform], options)
-      packArchive(staging, name, source, join(out, `${name}.tar.gz`))
+      packArchive(staging, name, source, {
+        target: join(out, `${name}.tar.gz`),
+        level: options.level,
+      })
       const sbom = npm(folder, ['sbom', '--omit=dev', '--sbom-format=cyclonedx'])
       writeFileSync(join(out, `${name}.sbom.json`), sbom)
-      packForNpm(folder, join(out, `${name}.npm.tgz`))
-      made.push(`${name}.tar.gz`, `${name}.sbom.json`, `${name}.npm.tgz`)
+      made.push(`${name}.tar.gz`, `${name}.sbom.json`)
     }
   } finally {
     rmSync(staging, { recursive: true, force: true })

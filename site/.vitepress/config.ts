@@ -53,7 +53,7 @@ function showOutsideLinksAsText(markdown: MarkdownRenderer): void {
 }
 
 const sidebar: DefaultTheme.SidebarItem[] = [
-  { text: 'Begin', items: ['start', 'concepts', 'money', 'comparison'].map(page) },
+  { text: 'Begin', items: ['start', 'first-hour', 'concepts', 'money', 'comparison'].map(page) },
   {
     text: 'Clients',
     collapsed: true,

@@ -1,12 +1,13 @@
 /**
  * A packed release on a machine without Node, npm and network: the archive is unpacked into an empty folder,
- * and a program in a namespace without network serves and relays a request to simulated vendors. The same
- * release is installed by npm without a registry.
+ * and a program in a namespace without network serves and relays a request to simulated vendors. npx runs the
+ * same file without a registry.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -20,14 +21,12 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { noRegistry } from '../support/checkout.ts'
+import { packRelease, releaseName, releasePlatform } from '../support/packed-release.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-const platform = `${process.platform}-${process.arch}`
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  readonly version: string
-}
-const name = `turnpike-${version}-${platform}`
+const platform = releasePlatform
+const name = releaseName
 
 /** Commands that a minimal system has; no Node, no npm. */
 const systemTools = ['sh', 'uname', 'dirname', 'readlink']
@@ -88,9 +87,7 @@ describe('a packed release', () => {
   let out: string
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'turnpike-release-test-'))
-    out = join(folder, 'out')
-    const script = join(root, 'scripts/release.mjs')
-    await run(process.execPath, [script, '--snapshot', '--offline', '--out', out])
+    out = await packRelease()
   })
   after(() => rmSync(folder, { recursive: true, maxRetries: 3 }))
 
@@ -101,7 +98,7 @@ describe('a packed release', () => {
 
   it('lists the hash of each file', () => {
     const lines = readFileSync(join(out, 'SHA256SUMS'), 'utf8').trim().split('\n')
-    assert.equal(lines.length, 3)
+    assert.equal(lines.length, 2)
     for (const line of lines) {
       const [sum, file = ''] = line.split('  ')
       const bytes = readFileSync(join(out, file))
@@ -138,6 +135,20 @@ describe('a packed release', () => {
       ),
       [],
     )
+    const about = JSON.parse(readFileSync(join(program, 'package.json'), 'utf8')) as object
+    assert.deepEqual(Object.keys(about).includes('private'), false, 'it may be published')
+    const { license, bin: programs, os, cpu } = about as Readonly<Record<string, unknown>>
+    assert.deepEqual(
+      { license, programs, os, cpu },
+      {
+        license: 'MIT',
+        programs: { turnpike: 'bin/turnpike' },
+        os: [process.platform],
+        cpu: [process.arch],
+      },
+    )
+    assertOpensWithoutServer(join(program, 'website'))
+    assert.match(readFileSync(join(program, 'Dockerfile'), 'utf8'), /^ARG VERSION=\d/m)
     const data = join(folder, 'data')
     mkdirSync(data)
     writeFileSync(join(data, 'use.mjs'), useProgram)
@@ -161,30 +172,41 @@ describe('a packed release', () => {
     )
   })
 
-  it('is installed by npm without a registry', async () => {
+  it('is run by npx from its file without a registry', async () => {
     const place = join(folder, 'project')
     mkdirSync(place)
-    writeFileSync(join(place, 'package.json'), '{}')
     const env = {
       PATH: process.env['PATH'],
       HOME: place,
       npm_config_cache: join(place, 'cache'),
       npm_config_registry: noRegistry,
     }
-    const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund']
-    await run('npm', [...words, join(out, `${name}.npm.tgz`)], { cwd: place, env })
-    const program = join(place, 'node_modules/.bin/turnpike')
-    const { stdout, stderr } = await run(program, ['account', 'create', 'acme', '--json'], {
-      cwd: place,
-      env,
-    })
-    assert.deepEqual([(JSON.parse(stdout) as { name: string }).name, stderr], ['acme', ''])
-    const sources = join(place, 'node_modules/turnpike/src')
+    const words = ['--yes', '--package', join(out, `${name}.tar.gz`), 'turnpike']
+    const given = ['account', 'create', 'acme', '--json']
+    const { stdout } = await run('npx', [...words, ...given], { cwd: place, env })
+    assert.equal((JSON.parse(stdout) as { name: string }).name, 'acme')
+    const [installed = ''] = readdirSync(join(place, 'cache', '_npx'))
+    const modules = join(place, 'cache', '_npx', installed, 'node_modules')
+    const sources = join(modules, 'turnpike', 'src')
     assert.doesNotMatch(readFileSync(join(sources, 'base/clock.ts'), 'utf8'), /: number/)
+    const program = join(modules, '.bin', 'turnpike')
     const audited = await run(program, ['audit', '--json'], { cwd: place, env })
     assert.equal((JSON.parse(audited.stdout) as { clean: boolean }).clean, true)
   })
 })
+
+/** Every link and style of the pages is a file beside them, and nothing waits for a script. */
+function assertOpensWithoutServer(website: string): void {
+  const paths = readdirSync(website, { recursive: true, encoding: 'utf8' })
+  const pages = paths.filter((path) => path.endsWith('.html') && path !== '404.html')
+  assert.ok(pages.length > 50)
+  for (const page of pages) {
+    const html = readFileSync(join(website, page), 'utf8')
+    assert.doesNotMatch(html, /<script type="module"/, page)
+    for (const [, target = ''] of html.matchAll(/\s(?:href|src)="([^"#:]+)(?:#[^"]*)?"/g))
+      assert.ok(existsSync(join(website, page, '..', target)), `${page}: ${target}`)
+  }
+}
 
 /** Runs a command with nothing but the tools of a minimal system. */
 function inEmpty(
