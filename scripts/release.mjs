@@ -81,7 +81,8 @@ function readSource({ snapshot }) {
   if (changed !== '' && !snapshot)
     throw new Obstacle(`Files differ from the commit. Commit them, or add --snapshot.\n${changed}`)
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
-  const notes = notesOf(changelog, snapshot ? undefined : about.version)
+  const released = notesOf(changelog, about.version)
+  const notes = snapshot ? notesOf(changelog) || released : released
   if (!notes)
     throw new Obstacle(
       `CHANGELOG.md has no notes of ${about.version}. Move those below [Unreleased] there, or add --snapshot.`,

@@ -114,10 +114,14 @@ describe('release notes', () => {
     }
   })
 
-  test('of unreleased changes are in CHANGELOG.md', () => {
-    const { code, out } = runScript('release-notes.mjs', [])
+  test('of the version in package.json are in CHANGELOG.md, and a place for later changes', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      readonly version: string
+    }
+    const { code, out } = runScript('release-notes.mjs', [version])
     assert.equal(code, 0)
     assert.match(out, /^### /m)
+    assert.equal(runScript('release-notes.mjs', []).code, 0)
     const headings = [...readFileSync(join(root, 'CHANGELOG.md'), 'utf8').matchAll(/^## (.*)$/gm)]
     for (const [, heading = ''] of headings)
       assert.match(heading, /^\[(Unreleased|\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d)\]?$/)
