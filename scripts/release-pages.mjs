@@ -31,9 +31,9 @@ function withoutServer(html, folder, page) {
       /<script type="module".*?<\/script>|<link rel="(?:modulepreload|preload)"[^>]*>/gs,
       '',
     )
-    .replaceAll(/(\s(?:href|src))="\/([^"#]*)(#[^"]*)?"/g, (_all, name, target, heading = '') => {
-      const path = fileOf(folder, target)
-      return `${name}="${relative(dirname(page), path) || path}${heading}"`
+    .replaceAll(/(\s(?:href|src))="([^"#:]+)(#[^"]*)?"/g, (_all, name, target, heading = '') => {
+      const place = target.startsWith('/') ? target.slice(1) : join(dirname(page), target)
+      return `${name}="${relative(dirname(page), fileOf(folder, place))}${heading}"`
     })
 }
 

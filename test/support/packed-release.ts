@@ -1,6 +1,6 @@
 /**
- * The release of this tree, packed once for all test files that look at it: `.cache/release` keeps it until a file
- * changes. Of several processes that need it at once one packs, and the others wait.
+ * The release of this tree, packed once for all test files that look at it: `.cache/release` keeps it until a
+ * file changes. Of several processes that need it at once one packs, and the others wait.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
