@@ -127,6 +127,9 @@ describe('failures', () => {
     assert.equal(countInARow(failed(failing, 'b', 100), 100), 5, 'two failures since')
   })
 
+  test('are none after an answer where there were none', () =>
+    assert.deepEqual(served(noEvidence, 'a', 1).failures, []))
+
   test('an answer ends what a passed probe has cleared', () => {
     const cleared = { ...noEvidence, isCleared: true }
     assert.equal(served(cleared, 'a', 1).isCleared, false)
@@ -195,6 +198,30 @@ describe('the success ratio', () => {
     assert.equal(judgeRatio(outcomesOf(failing, 0, full), 0), 'good')
     const known = { k0: [0, 20], k1: [0, 20] } as const
     assert.equal(judgeRatio(outcomesOf(known, 0, full), 0), 'doubtful')
+  })
+
+  test('keeps one more line for all callers beyond thirty-two', () => {
+    let evidence = noEvidence
+    for (let index = 0; index < 40; index++) evidence = served(evidence, `k${index}`, 0)
+    const tallies = evidence.outcomes?.tallies ?? []
+    assert.equal(tallies.length, 33)
+    assert.deepEqual([tallies[0]?.ok, tallies[32]?.ok], [1, 8])
+  })
+
+  test('takes a failure back where the key failed, not where it succeeded since', () => {
+    const failing = outcomesOf({ worst: [0, 10], a: [15, 4] })
+    const one = failed(failing, 'c', 0)
+    const later = served(one, 'c', 12_000, { beganAt: -1 })
+    const back = failed(later, 'c', 24_000, { isCounted: false })
+    const total = (evidence: Evidence): number => {
+      let sum = 0
+      for (let bucket = evidence.outcomes; bucket !== undefined; bucket = bucket.before)
+        for (const tally of bucket.tallies) sum += tally.failed < 0 ? 1_000 : tally.failed
+      return sum
+    }
+    assert.equal(total(back), 15)
+    const counted = { ...back, failures: one.failures }
+    assert.equal(total(withRetraction(counted, 'c')), 14)
   })
 
   test('keeps ten buckets, however long it is counted', () => {

@@ -75,6 +75,18 @@ describe('a success', () => {
   })
 })
 
+test('failures of both forms keep a probe due, however many each has', () => {
+  const both: InUse = {
+    ...on,
+    evidence: { stream: failing(1).evidence.stream, whole: failing(2).evidence.stream },
+    probeAt: 110_000,
+  }
+  const ok = ended('ok', { beganAt: 1 })
+  const equal = { ...both, evidence: { stream: both.evidence.stream, whole: both.evidence.stream } }
+  for (const state of [both, equal])
+    assert.equal(inUse(rules.succeed(state, ok, moment).state).probeAt, 110_000)
+})
+
 describe('a failure', () => {
   const fail = (state: InUse, outcome: Outcome = 'hard', more: Partial<AttemptResult> = {}) =>
     rules.fail(state, ended(outcome, more), moment)
@@ -183,7 +195,8 @@ describe('a probe', () => {
     const second = rules.failProbe(state, probed('hard'), moment)
     assert.equal(inUse(second.state).burst?.failed, 2)
     const third = rules.failProbe(inUse(second.state), probed('hard'), moment).state
-    assert.deepEqual([third.mode, third.why], ['off', 'failures_confirmed'])
+    assert.ok(third.mode === 'off')
+    assert.deepEqual([third.cause, third.why], ['run', 'failures_confirmed'])
     const other = rules.failProbe(state, probed('hard', 'whole'), moment)
     assert.deepEqual([other.state, other.effects], [state, []])
   })
@@ -265,6 +278,27 @@ describe('time', () => {
     assert.deepEqual(effects, probes(1))
     assert.equal(inUse(state).probeAt, 130_000)
     assert.equal(inUse(woken({ ...on, latency }).state).probeAt, 130_000)
+  })
+})
+
+describe('the time of a head', () => {
+  const head = { kind: 'headed', sample: { latencyKind: 8, value: 700 } } as const
+
+  test('is learned on a channel that is on, and not on its ramp', () => {
+    assert.equal(rules.headed(on, head, moment).state.latency.pending?.value, 700)
+    const ramp: InUse = { ...on, mode: 'ramp' }
+    assert.equal(rules.headed(ramp, head, moment).state, ramp)
+  })
+
+  test('brings a slow channel back by a ramp where enough are as usual', () => {
+    let state: InUse = { ...on, latency: { ...freshLatency, slowSince: 0 } }
+    const inherited = { p50: 700, p95: 900, p99: 900 }
+    const usual = { ...head, sample: { ...head.sample, inherited } }
+    for (let index = 0; index < 9; index++)
+      state = inUse(rules.headed(state, usual, { ...moment, now: 200_000 }).state)
+    assert.equal(state.mode, 'on')
+    const back = rules.headed(state, usual, { ...moment, now: 200_000 }).state
+    assert.deepEqual([back.mode, back.why], ['ramp', 'as_fast_as_usual'])
   })
 })
 

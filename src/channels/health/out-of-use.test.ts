@@ -206,7 +206,8 @@ describe('a refusal while off', () => {
     const traffic = asOff(rules.refuseAgain(confirming, byTraffic('config'), moment).state)
     assert.deepEqual(traffic, { ...confirming, tryingUntil: 0 })
     const missing: Off = { ...off, cause: 'missing', why: 'model_missing' }
-    assert.deepEqual(rules.refuseAgain(missing, result('model_missing'), moment).effects, [])
+    const still = rules.refuseAgain(missing, result('model_missing'), moment)
+    assert.deepEqual([still.state.since, still.effects], [50_000, []])
   })
 
   test('for another reason is a refusal of its own', () => {
