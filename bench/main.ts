@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { runAttacks } from './attacks/attacks.ts'
 import { runConsole } from './growth/console.ts'
 import { runGrowth } from './growth/growth.ts'
+import { runSealing } from './growth/sealing.ts'
 import { describeCommit, describeDate } from './machine.ts'
 import { parseOptions, type PartName, type Plan, usageText } from './options.ts'
 import type { Made, RunResult, RunSetting } from './part.ts'
@@ -30,6 +31,7 @@ const runs: Readonly<Partial<Record<PartName, Run>>> = {
   attacks: runAttacks,
   console: runConsole,
   growth: runGrowth,
+  sealing: runSealing,
   soak: runSoak,
 }
 

@@ -43,7 +43,7 @@ test('takes the folder of another checkout', () => {
 })
 
 test('measures the other parts on request and alone', () => {
-  for (const part of ['attacks', 'console', 'growth', 'soak']) {
+  for (const part of ['attacks', 'console', 'growth', 'sealing', 'soak']) {
     assert.deepEqual([...planOf('--only', part).parts], [part])
     assert.equal(
       parseOptions(['--only', `requests,${part}`]),

@@ -18,7 +18,7 @@ const relayPartNames = [
 export type RelayPartName = (typeof relayPartNames)[number]
 
 /** Each of these runs alone. */
-const otherPartNames = ['attacks', 'console', 'growth', 'soak'] as const
+const otherPartNames = ['attacks', 'console', 'growth', 'sealing', 'soak'] as const
 const partNames = [...relayPartNames, ...otherPartNames] as const
 export type PartName = (typeof partNames)[number]
 
@@ -74,6 +74,8 @@ interface Sizes {
   readonly console: number
   /** Requests in each store. */
   readonly growth: readonly number[]
+  /** Requests in the store. */
+  readonly sealing: number
   readonly soak: SoakPlan
 }
 
@@ -98,6 +100,7 @@ export const usageText = `npm run bench -- [options]
   --only attacks            what other clients get while one client attacks
   --only console            the console's pages with 200,000 requests, 2,000 accounts and 60 channels
   --only growth             stores with a long past, and the console's pages on them
+  --only sealing            what charges cost while the books are sealed
   --only soak               half an hour of mixed load with faults on two processes, and a verdict
   --targets nginx,turnpike  only these, of ${targetNames.join(', ')}
   --against PATH            measure the gateway of another checkout in the same rounds
@@ -122,6 +125,7 @@ const sizes: Readonly<Record<Plan['mode'], Sizes>> = {
     attackSeconds: 4,
     console: 20_000,
     growth: [20_000, 60_000],
+    sealing: 20_000,
     soak: { durationMs: 180_000, sampleMs: 5_000, memoryMarginBytes: 67_108_864 },
   },
   default: {
@@ -139,6 +143,7 @@ const sizes: Readonly<Record<Plan['mode'], Sizes>> = {
     attackSeconds: 6,
     console: 200_000,
     growth: [100_000, 300_000, 1_000_000],
+    sealing: 200_000,
     soak: { durationMs: 1_800_000, sampleMs: 10_000, memoryMarginBytes: 16_777_216 },
   },
 }
