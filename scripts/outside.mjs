@@ -65,7 +65,7 @@ if (options.includes('--write') && process.exitCode === 0) {
       return `${begin}\n\n${tableOf(all)}\n\n${end}`
     }),
   )
-  await run('prettier', ['--write', '--log-level', 'warn', 'docs/outside-suites.md'])
+  await run('oxfmt', ['docs/outside-suites.md'])
 }
 
 function tableOf(cells) {

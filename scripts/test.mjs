@@ -79,11 +79,6 @@ async function runChecks() {
   process.setMaxListeners(20)
   const cache = join('node_modules', '.cache')
   const incremental = (name) => ['--incremental', '--tsBuildInfoFile', join(cache, name)]
-  const formatCache = [
-    '--cache',
-    '--cache-strategy=content',
-    `--cache-location=${cache}/format.json`,
-  ]
   // These can only be understood with their packages, which `npm test` installs.
   const separateTypes = [
     ['types of client tests', join('test', 'clients')],
@@ -99,13 +94,13 @@ async function runChecks() {
   const lintOptions =
     tier === 'all' ? [] : ['--ignore-pattern=test/clients', '--ignore-pattern=/console']
   const unusedInConsole = ['knip', '--no-progress', '--directory', 'console']
-  const formatted = tier === 'all' ? ['.'] : ['--ignore-unknown', 'package.json', ...changedFiles()]
+  const formatted = tier === 'all' ? ['.'] : ['package.json', ...changedFiles()]
   await Promise.all(
     [
       ['types', 'tsc', '-p', '.', ...incremental('types.tsbuildinfo')],
       ...(tier === 'all' ? separateTypes : []),
       ['lint', 'oxlint', '--type-aware', '--quiet', ...lintOptions, '.'],
-      ['format', 'prettier', '--check', '--log-level', 'warn', ...formatCache, ...formatted],
+      ['format', 'oxfmt', '--check', '--no-error-on-unmatched-pattern', ...formatted],
       ['unused code', 'knip', '--no-progress'],
       ...(tier === 'all'
         ? [

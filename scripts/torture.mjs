@@ -56,5 +56,5 @@ if (options.includes('--write') && process.exitCode === 0) {
     page,
     text.replace(between, (_, begin, end) => `${begin}\n\n${table}\n\n${end}`),
   )
-  await run('prettier', ['--write', '--log-level', 'warn', 'docs/reliability.md'])
+  await run('oxfmt', ['docs/reliability.md'])
 }

@@ -1,7 +1,7 @@
 /** `npm run docs:write`: writes the parts of docs/ that are made from the program. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
+import { formatPage } from '../site/format.ts'
 import { buildParts, fillPage } from '../site/reference.ts'
 import { root } from './runtime.mjs'
 
@@ -15,5 +15,5 @@ for (const name of readdirSync(folder).filter((each) => each.endsWith('.md'))) {
 
 async function write(path, text, former) {
   if (text === former) return
-  writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }))
+  writeFileSync(path, await formatPage(path, text))
 }

@@ -6,11 +6,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { format, resolveConfig } from 'prettier'
 import { parse } from 'yaml'
 import { formatUsd } from '../src/base/money.ts'
 import { charge, quote } from '../src/metering/charge.ts'
 import { parsePrices, type PriceForm } from '../src/metering/price-form.ts'
+import { formatPage } from '../site/format.ts'
 import { buildParts, fillPage, partsOf } from '../site/reference.ts'
 
 const folder = join(import.meta.dirname, '..', 'docs')
@@ -21,8 +21,7 @@ const pages = readdirSync(folder)
 test('settings, errors, commands and endpoints in docs/ are those of the program; npm run docs:write writes them', async () => {
   const parts = buildParts()
   for (const { path, text } of pages.filter((page) => partsOf(page.text).length > 0)) {
-    const options = { ...(await resolveConfig(path)), filepath: path }
-    assert.equal(text, await format(fillPage(text, parts), options), path)
+    assert.equal(text, await formatPage(path, fillPage(text, parts)), path)
   }
 })
 

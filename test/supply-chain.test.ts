@@ -47,7 +47,7 @@ describe('packages from elsewhere', () => {
   test('can be checked, run no script, and have accepted licences, which are listed', () => {
     const { code, out, error } = runScript('licences.mjs', [])
     assert.deepEqual({ code, error }, { code: 0, error: '' })
-    for (const name of ['hono', 'react', 'prettier']) assert.match(out, new RegExp(`\\b${name}\\b`))
+    for (const name of ['hono', 'react', 'oxfmt']) assert.match(out, new RegExp(`\\b${name}\\b`))
     assert.ok(out.split('\n').length > 70, 'the list is nearly empty')
   })
 

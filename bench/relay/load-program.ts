@@ -32,7 +32,9 @@ interface LoadTask extends Omit<ClientTask, 'events'> {
 }
 
 export type LoadCommand =
-  ({ readonly kind: 'begin' } & LoadTask) | { readonly kind: 'mark' } | { readonly kind: 'end' }
+  | ({ readonly kind: 'begin' } & LoadTask)
+  | { readonly kind: 'mark' }
+  | { readonly kind: 'end' }
 
 /** Each command gets one report; that of `end` comes when every request has its answer. */
 export type LoadProgram = (command: LoadCommand) => Promise<LoadReport>

@@ -27,7 +27,12 @@ export type BrokenClass =
 
 /** All but `stale` are recorded; a stale connection has the class of its failure. */
 export type OutcomeClass =
-  'answered' | 'client_left' | 'cut' | 'stale' | UpstreamFault | BrokenClass
+  | 'answered'
+  | 'client_left'
+  | 'cut'
+  | 'stale'
+  | UpstreamFault
+  | BrokenClass
 
 /** The next step, in the words of docs/architecture.md; `relay/verdict.ts` knows the conditions. */
 export const plans = {

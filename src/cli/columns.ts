@@ -8,12 +8,14 @@ import { formatFields, formatTable, type Cell } from './output.ts'
 /** The path of a field in an item: its name, or `limits.rpm`. */
 type Path<Item> = {
   [Name in keyof Item & string]:
-    Name | (Item[Name] extends Cell ? never : `${Name}.${keyof NonNullable<Item[Name]> & string}`)
+    | Name
+    | (Item[Name] extends Cell ? never : `${Name}.${keyof NonNullable<Item[Name]> & string}`)
 }[keyof Item & string]
 
 /** A field under the heading that its name gives, or a heading with a field or a function for the cell. */
 export type Column<Item> =
-  Path<Item> | readonly [heading: string, of: Path<Item> | ((item: Item) => Cell)]
+  | Path<Item>
+  | readonly [heading: string, of: Path<Item> | ((item: Item) => Cell)]
 
 /** Formats items as a table, or returns `empty` where there are none. */
 export function tableOf<Item>(

@@ -41,7 +41,13 @@ interface Container {
 
 /** What may come next, beside space. */
 type Next =
-  'value' | 'element or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing'
+  | 'value'
+  | 'element or end'
+  | 'name'
+  | 'name or end'
+  | 'colon'
+  | 'comma or end'
+  | 'nothing'
 
 /** Bytes that no number, true, false or null has. */
 const endsPlain = new Uint8Array(256)

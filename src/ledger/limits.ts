@@ -23,7 +23,8 @@ export type Limit = {
   /** With which an exchange is refused. */
   readonly code: ErrorCode
 } & (
-  { readonly refuses: 'rate_limited' | 'token_limited' | 'insufficient_balance' } | SpendingLimit
+  | { readonly refuses: 'rate_limited' | 'token_limited' | 'insufficient_balance' }
+  | SpendingLimit
 )
 
 export type SpendingLimit = { readonly refuses: 'spending_limit' } & (

@@ -19,7 +19,8 @@ type Rest = readonly [
 ]
 
 type StoredAttempt =
-  Rest | readonly [channel: string, status: number | null, attemptClass: string, ...Rest]
+  | Rest
+  | readonly [channel: string, status: number | null, attemptClass: string, ...Rest]
 
 /** The facts of the answer in the row of the exchange. */
 export interface Delivered {

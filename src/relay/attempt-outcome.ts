@@ -87,7 +87,8 @@ interface ReadError {
 
 /** What a body that was collected says. */
 export type CollectedReading =
-  Extract<AnswerReading, { kind: 'answer' | 'not_the_format' }> | ErrorReading
+  | Extract<AnswerReading, { kind: 'answer' | 'not_the_format' }>
+  | ErrorReading
 
 type ErrorReading = ReadError & { readonly kind: 'vendor_error' }
 

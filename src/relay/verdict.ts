@@ -8,7 +8,13 @@ import { healthOf, outcomes } from '../channels/outcomes.ts'
 import { statusOf, type AttemptOutcome } from './attempt-outcome.ts'
 
 type Next =
-  'commit' | 'failover' | 'other_model' | 'retry_same' | 'retry_plain' | 'give_up' | 'abandon'
+  | 'commit'
+  | 'failover'
+  | 'other_model'
+  | 'retry_same'
+  | 'retry_plain'
+  | 'give_up'
+  | 'abandon'
 
 export interface Verdict {
   readonly next: Next

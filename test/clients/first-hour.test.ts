@@ -1,7 +1,7 @@
 /**
- * docs/first-hour.md, played as it is printed by a newcomer and by an operator: an empty folder with the files
- * of the release, a path with the tools of a minimal system, no registry. Only ports and secrets are filled in.
- * Each `text` block must be in the output of the block before it.
+ * docs/first-hour.md, played as it is printed by a newcomer and by an operator: an empty folder with the
+ * files of the release, a path with the tools of a minimal system, no registry. Only ports and secrets are
+ * filled in. Each `text` block must be in the output of the block before it.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'

@@ -21,7 +21,14 @@ import { failoverDefaults, type Scenario, scenario } from '../support/scenario.t
  * - `hard`: the channel failed
  */
 type Class =
-  'client' | 'conflict' | 'throttle' | 'account' | 'credit' | 'missing' | 'internal' | 'hard'
+  | 'client'
+  | 'conflict'
+  | 'throttle'
+  | 'account'
+  | 'credit'
+  | 'missing'
+  | 'internal'
+  | 'hard'
 
 const classes: Readonly<Record<Class, readonly string[]>> = {
   client: [

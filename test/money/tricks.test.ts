@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { it } from 'node:test'
-import { format, resolveConfig } from 'prettier'
 import { demoCatalogue } from '../../sandbox/demo.ts'
+import { formatPage } from '../../site/format.ts'
 import { usage } from '../support/http-client.ts'
 import { assertClean } from '../support/money.ts'
 import { type Ask, sendAsk } from '../support/requests.ts'
@@ -207,8 +207,7 @@ it('the table in docs/security.md is what each trick comes to', () =>
     assert.ok(rest.includes(end), 'docs/security.md has no place for the table')
     const after = rest.slice(rest.indexOf(end))
     const written = `${before}${begin}\n\n${table.join('\n')}\n\n${after}`
-    const options = { ...(await resolveConfig(page)), parser: 'markdown' as const }
-    const expected = await format(written, options)
+    const expected = await formatPage('tricks.md', written)
     if (process.env['TURNPIKE_WRITE_TRICKS'] === '1') writeFileSync(page, expected)
     assert.equal(readFileSync(page, 'utf8'), expected)
     await assertClean(gateway)

@@ -17,7 +17,10 @@ export function alike<Format extends BodyFormat>(list: readonly Format[]): reado
   return variants<Format>(list, (format) => format === 'messages' || format === 'chat')
 }
 
-/** For a suite that runs on both engines: in `npm test` all on SQLite, on PostgreSQL those that store other rows. */
+/**
+ * For a suite that runs on both engines: in `npm test` all on SQLite, on PostgreSQL those that store other
+ * rows.
+ */
 export function onThisEngine<Format extends BodyFormat>(
   list: readonly Format[],
 ): readonly Format[] {

@@ -123,7 +123,8 @@ export function inputFrom(
 }
 
 type ReadQuery =
-  { readonly kind: 'query'; readonly fields: Readonly<Record<string, unknown>> } | OperationRefusal
+  | { readonly kind: 'query'; readonly fields: Readonly<Record<string, unknown>> }
+  | OperationRefusal
 
 function readQuery(target: string, fields: Places['query']): ReadQuery {
   const start = target.indexOf('?')

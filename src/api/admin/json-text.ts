@@ -7,7 +7,8 @@ import { isObject } from '../../base/object.ts'
 import { plainStringEnd } from '../../formats/scan.ts'
 
 export type ParsedJson =
-  { readonly kind: 'body'; readonly value: Readonly<Record<string, unknown>> } | Refusal
+  | { readonly kind: 'body'; readonly value: Readonly<Record<string, unknown>> }
+  | Refusal
 
 /** The bodies of all endpoints have three. */
 const depthMax = 32

@@ -93,7 +93,8 @@ function findRequestLength(received: string): number | undefined {
 }
 
 type Outcome =
-  { readonly kind: 'end' } | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
 
 class Recorder implements UpstreamReceiver {
   head: UpstreamHead | undefined

@@ -43,7 +43,8 @@ export interface FailedAnswer {
 }
 
 export type WriterAnswer =
-  { readonly kind: 'done'; readonly value: Values[keyof Values] } | FailedAnswer
+  | { readonly kind: 'done'; readonly value: Values[keyof Values] }
+  | FailedAnswer
 
 /** What the thread is started with. */
 export interface WriterThreadData {

@@ -35,7 +35,8 @@ export type StoreRequest =
   | { kind: 'close' }
 
 export type StoreAnswer =
-  { kind: 'rows'; rows: Row[] } | { kind: 'failed'; fault: SqliteFault; error: Error }
+  | { kind: 'rows'; rows: Row[] }
+  | { kind: 'failed'; fault: SqliteFault; error: Error }
 
 /**
  * Opens the store at `path` on a new thread; rejects where it cannot be opened. `onDeath` is called when

@@ -14,7 +14,9 @@ export type AuditRow = Awaited<ReturnType<typeof readAudits>>['items'][number]
 
 /** One thing whose notes and activity are shown; the account by its id or name. */
 export type Thing =
-  { readonly account: string } | { readonly key: string } | { readonly channel: string }
+  | { readonly account: string }
+  | { readonly key: string }
+  | { readonly channel: string }
 
 type Filter = Omit<PageSearch, 'tab' | 'audit' | 'open'>
 
