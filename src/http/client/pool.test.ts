@@ -633,7 +633,7 @@ describe('failures before the request is written', () => {
   it('the name does not exist', async () => {
     const target = { name: 'x', url: 'https://no-such-host.invalid' }
     assert.deepEqual(await send(open(), { target }).recorder.failed(), {
-      kind: 'connect',
+      kind: 'lookup',
       ...unsent,
     })
   })
