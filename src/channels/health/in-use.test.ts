@@ -111,6 +111,21 @@ describe('a failure', () => {
     assert.deepEqual([fifth.mode, fifth.why], ['off', 'failures_in_a_row'])
   })
 
+  test('is a reason for a burst where too few requests of other callers succeed', () => {
+    const tallies = [
+      { ...caller, ok: 0, failed: 9 },
+      { keyId: 'l', accountId: 'b', ok: 14, failed: 6 },
+    ]
+    const outcomes = { index: 8, tallies, before: undefined }
+    const state: InUse = {
+      ...on,
+      evidence: { ...on.evidence, stream: { ...noEvidence, outcomes } },
+    }
+    const doubted = fail(state)
+    assert.deepEqual(doubted.effects, probes(3))
+    assert.deepEqual(inUse(doubted.state).burst, burst)
+  })
+
   test('waits with its burst for the gap after the last one', () => {
     const state = { ...failing(2), burstFrom: 100_001 }
     assert.deepEqual(fail(state).effects, [])

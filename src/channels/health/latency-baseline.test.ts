@@ -54,6 +54,8 @@ test('old samples weigh half after a day', () => {
   assertAbout(later.p95, 1_000)
   const twice = learnValues(first, repeated(1_000, 101), 0)
   assertAbout(twice.p50, 1_000)
+  const begunLater = learnValues(undefined, repeated(100, 100), dayMs)
+  assert.equal(learnValues(begunLater, [], 2 * dayMs).total, 50)
   assert.equal(learnValues(first, [], -dayMs).total, 100, 'a clock that went back forgets nothing')
 })
 
