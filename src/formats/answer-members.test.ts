@@ -315,8 +315,11 @@ const samples: readonly object[] = [
   { input_tokens: 5 },
 ]
 
-test('an answer with each member is read as JSON.parse reads it, and so is any like it', () => {
+test('an answer with each member is read as JSON.parse reads it', () => {
   for (const sample of samples) assertSame(Buffer.from(JSON.stringify(sample)), [7, 1_000])
+})
+
+test('so is any answer like one with each member', () => {
   const like = fc
     .tuple(fc.constantFrom(...samples), fc.nat(), value, fc.boolean())
     .map(([sample, place, other, isTwice]) => {

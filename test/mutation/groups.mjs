@@ -1,4 +1,7 @@
-/** What `npm run test:mutation` changes, and the unit tests that must see each change, quickest first. */
+/**
+ * What `npm run test:mutation` changes, and the unit tests that must see each change, quickest first. `slow` has
+ * the titles of tests that are left out: run for each change, they would take hours.
+ */
 
 const folder = (name, files) => files.map((file) => `${name}/${file}.ts`)
 const tests = (name, files) => files.map((file) => `${name}/${file}.test.ts`)
@@ -55,5 +58,41 @@ export const groups = {
       'health-renewal',
       'health-book',
     ]),
+  },
+  meters: {
+    sources: [
+      ...folder('src/formats', ['counts', 'finish-reason', 'output', 'token-count']),
+      ...folder('src/formats/chat', ['meter', 'usage']),
+      ...folder('src/formats/embeddings', ['answer']),
+      ...folder('src/formats/messages', ['meter', 'usage']),
+      ...folder('src/formats/responses', ['answer', 'meter']),
+    ],
+    tests: [
+      ...tests('src/formats', [
+        'finish-reason',
+        'counts',
+        'output',
+        'token-count',
+        'chat/usage',
+        'messages/usage',
+        'chat/meter',
+        'completions/completions',
+        'answer',
+        'answer-edges',
+        'stream',
+        'embeddings/embeddings',
+        'responses/meter',
+        'answer-members',
+      ]),
+      ...tests('test', ['formats/usage-cases', 'transcripts/transcripts']),
+    ],
+    slow: [
+      'an answer of many megabytes',
+      'any answer is read as JSON.parse reads it',
+      'any bytes are an answer where JSON.parse says so',
+      'long texts, long lists and deep nesting',
+      'reads the same cut in two anywhere',
+      'so is any answer like one with each member',
+    ],
   },
 }

@@ -45,12 +45,13 @@ async function resultOf(name, group) {
   return result
 }
 
-async function measure({ sources: mutate, tests }) {
+async function measure({ sources: mutate, tests, slow = [] }) {
   const startedSeconds = cpuSeconds()
   const stryker = new Stryker({
     plugins: [import.meta.resolve('./runner.mjs'), import.meta.resolve('./people.mjs')],
     testRunner: 'unit tests',
     unitTests: tests,
+    slowTests: slow,
     mutate,
     ignorers: ['people'],
     // The unit tests need these; Node runs TypeScript without checking it.

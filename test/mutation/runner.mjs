@@ -24,6 +24,8 @@ const harness = import.meta.resolve('./harness.mjs')
 class UnitTestRunner {
   static inject = tokens(commonTokens.options)
   #files
+  /** Parts of the titles of tests that are left out. */
+  #slow
   #tests = []
   #after = []
   #loadCount = 0
@@ -33,8 +35,9 @@ class UnitTestRunner {
   /** Test → how long it last took. */
   #spentMs = new Map()
 
-  constructor({ unitTests }) {
+  constructor({ unitTests, slowTests }) {
     this.#files = unitTests.map((path) => pathToFileURL(resolve(path)).href)
+    this.#slow = slowTests
   }
 
   capabilities() {
@@ -132,9 +135,13 @@ class UnitTestRunner {
       const { tests, before, after } = takeDeclared()
       for (const work of before) await work()
       this.#after.push(...after)
-      for (const test of tests)
+      for (const test of tests.filter(({ title }) => !this.#isSlow(title)))
         this.#tests.push({ ...test, id: `${this.#tests.length} ${test.title}` })
     }
+  }
+
+  #isSlow(title) {
+    return this.#slow.some((part) => title.includes(part))
   }
 
   /** Gives tests and sources another address with each load, and the tests the harness. */
@@ -168,5 +175,8 @@ export const strykerPlugins = [
   declareClassPlugin(PluginKind.TestRunner, 'unit tests', UnitTestRunner),
 ]
 export const strykerValidationSchema = {
-  properties: { unitTests: { type: 'array', items: { type: 'string' } } },
+  properties: {
+    unitTests: { type: 'array', items: { type: 'string' } },
+    slowTests: { type: 'array', items: { type: 'string' } },
+  },
 }
