@@ -81,7 +81,7 @@ export class OutputText {
   addBytes(source: Buffer, start: number, end: number): void {
     const length = this.#admit(end - start)
     if (length === 0) return
-    const until = start + length === end ? end : characterStart(source, start + length)
+    const until = characterStart(source, start + length)
     this.#kept += source.copy(this.#reserve(length), this.#kept, start, until)
   }
 
@@ -107,7 +107,6 @@ export class OutputText {
     const length = Buffer.byteLength(text)
     if (length < outputTextBytesMax - this.#kept) return this.addUnread(bytes)
     this.add(text)
-    this.#isFull = true
     this.addUnread(bytes - length)
   }
 

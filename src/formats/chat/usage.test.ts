@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
+import type { UsageClass } from '../../metering/usage.ts'
 import { ChatUsage } from './usage.ts'
 
 function read(...objects: readonly object[]) {
@@ -73,6 +74,38 @@ describe('the total', () => {
   })
 })
 
+describe('a count that is part of another', () => {
+  const isImplausible = (details: object, fields: object = {}) =>
+    read({ ...plain(100, 50), prompt_tokens_details: details, ...fields }).isImplausible
+
+  test('is not larger than it', () => {
+    const audio = (cached: number, all: number, both: number) => ({
+      cached_tokens: cached,
+      audio_tokens: all,
+      cached_tokens_details: { audio_tokens: both },
+    })
+    assert.equal(isImplausible(audio(4, 9, 4)), false)
+    assert.equal(isImplausible(audio(4, 9, 5)), true)
+    assert.equal(isImplausible(audio(9, 4, 4)), false)
+    assert.equal(isImplausible(audio(9, 4, 5)), true)
+    const written = (long: number) => ({
+      cache_write_tokens: 6,
+      cache_write_tokens_details: { ttl_12h_tokens: long },
+    })
+    assert.equal(isImplausible(written(6)), false)
+    assert.equal(isImplausible(written(7)), true)
+    const spoken = (tokens: number) => ({ completion_tokens_details: { audio_tokens: tokens } })
+    assert.equal(isImplausible({}, spoken(50)), false)
+    assert.equal(isImplausible({}, spoken(51)), true)
+  })
+
+  test('of reasoning may fall, as the total may', () => {
+    const reasoned = (tokens: number) => ({ ...plain(10, 9), reasoning_tokens: tokens })
+    assert.equal(read(reasoned(5), reasoned(3)).isImplausible, false)
+    assert.equal(read(plain(10, 9), plain(10, 8)).isImplausible, true)
+  })
+})
+
 describe('cached tokens above the prompt', () => {
   test('are beside it, with or without a total', () => {
     for (const total of [undefined, 18, 31]) {
@@ -108,11 +141,67 @@ describe('a count under several names', () => {
     })
   })
 
+  test('is the first of two that differ', () => {
+    const details = { cached_tokens: 60 }
+    const { counts } = read({
+      ...plain(100, 5),
+      prompt_tokens_details: details,
+      num_cached_tokens: 50,
+    })
+    assert.equal(counts.cache_read, 60)
+  })
+
+  const names: readonly (readonly [UsageClass, object])[] = [
+    ['cache_read', { prompt_tokens_details: { cached_tokens: 7 } }],
+    ['cache_read', { cached_tokens: 7 }],
+    ['cache_read', { num_cached_tokens: 7 }],
+    ['cache_read', { prompt_cache_hit_tokens: 7 }],
+    ['cache_read', { cache_read_input_tokens: 7 }],
+    ['cache_write_5m', { prompt_tokens_details: { cache_write_tokens: 7 } }],
+    ['cache_write_5m', { prompt_tokens_details: { cache_creation_tokens: 7 } }],
+    ['cache_write_5m', { prompt_tokens_details: { cache_creation_input_tokens: 7 } }],
+    ['cache_write_5m', { cache_creation_input_tokens: 7 }],
+    ['input_audio', { prompt_tokens_details: { audio_tokens: 7 } }],
+    ['output_audio', { completion_tokens_details: { audio_tokens: 7 } }],
+  ]
+
+  test('has its class by each of them', () => {
+    for (const [usageClass, named] of names) {
+      const { counts } = read({ ...plain(100, 50), ...named })
+      const side = usageClass === 'output_audio' ? { output: 43 } : { input: 93 }
+      assert.deepEqual(counts, { input: 100, output: 50, ...side, [usageClass]: 7 })
+    }
+    for (const split of [
+      { prompt_tokens_details: { cache_write_tokens_details: { ttl_12h_tokens: 3 } } },
+      { prompt_tokens_details: { cache_creation: { ephemeral_1h_input_tokens: 3 } } },
+      { cache_creation: { ephemeral_1h_input_tokens: 3 } },
+    ]) {
+      const { counts } = read({ ...plain(100, 50), cache_creation_input_tokens: 7, ...split })
+      const written = { cache_write_5m: 4, cache_write_1h: 3 }
+      assert.deepEqual(counts, { input: 93, output: 50, ...written })
+    }
+  })
+
   test('may be searches in any object of the usage', () => {
     const searched = { ...plain(10, 5), details: { web_search_requests: 2 }, other: null }
     assert.equal(read(searched).counts.web_search, 2)
+    const none = { ...searched, details: { web_search_requests: 0 } }
+    assert.equal(read({ ...none, other: searched.details }).counts.web_search, 2)
+    assert.deepEqual(read(none).counts, { input: 10, output: 5 })
+    assert.equal(read(searched, none).isImplausible, true)
     const usage = new ChatUsage()
     usage.apply(searched)
     assert.equal(usage.toUsage('m', undefined, 2)?.parts[0]?.counts.web_search, 2)
   })
+})
+
+test('the model and the tier are part of it where the answer names them', () => {
+  const usage = new ChatUsage()
+  for (const value of [undefined, null, 5, 'x', []]) usage.apply(value)
+  assert.equal(usage.toUsage('m', 'flex'), undefined)
+  assert.equal(usage.outputTokens, undefined)
+  usage.apply(plain(10, 5))
+  const counted = { counts: { input: 10, output: 5 }, promptTokens: 10 }
+  assert.deepEqual(usage.toUsage(undefined, undefined)?.parts, [counted])
+  assert.deepEqual(usage.toUsage('m', 'flex')?.parts, [{ ...counted, model: 'm', tier: 'flex' }])
 })

@@ -70,13 +70,10 @@ interface Sides {
   readonly completion: number
 }
 
-const noSides: Sides = { prompt: 0, completion: 0 }
-
 export class ChatUsage {
   readonly #counters = new Counters<(typeof places)[number][0]>()
-  #hasAny = false
-  /** Read anew with each usage object. */
-  #sides: Sides = noSides
+  /** Read anew with each usage object; undefined while there was none. */
+  #sides: Sides | undefined
 
   get isImplausible(): boolean {
     return this.#counters.isImplausible
@@ -84,14 +81,13 @@ export class ChatUsage {
 
   /** The vendor's count of its output; undefined where there is none, or where the last was no count. */
   get outputTokens(): number | undefined {
-    return this.#counters.isKnown('completion') ? this.#sides.completion : undefined
+    return this.#counters.isKnown('completion') ? this.#sides?.completion : undefined
   }
 
   /** A later usage object replaces an earlier one: the counts are cumulative. */
   apply(value: unknown): void {
     const usage = asObject(value)
     if (usage === undefined) return
-    this.#hasAny = true
     const counters = this.#counters
     for (const { name, paths } of counterPaths) {
       const count = findCount(usage, paths)
@@ -100,17 +96,18 @@ export class ChatUsage {
       else counters.set(name, count)
     }
     this.#sides = this.#readSides()
-    if (!this.#isConsistent()) counters.markImplausible()
+    if (!this.#isConsistent(this.#sides)) counters.markImplausible()
   }
 
   /** `webSearches`: where the vendor bills them by the call. */
   toUsage(model: string | undefined, tier: string | undefined, webSearches = 0): Usage | undefined {
-    if (!this.#hasAny) return undefined
+    const sides = this.#sides
+    if (sides === undefined) return undefined
     const counters = this.#counters
-    const { prompt, completion } = this.#sides
+    const { prompt, completion } = sides
     const searches = Math.max(webSearches, counters.get('web_search'))
     const part: { -readonly [Name in keyof UsagePart]: UsagePart[Name] } = {
-      counts: this.#counts(searches),
+      counts: this.#counts(sides, searches),
       promptTokens: prompt,
     }
     if (model !== undefined) part.model = model
@@ -152,9 +149,8 @@ export class ChatUsage {
    * A subset is never larger than its whole, and neither are the prompt's subsets together; only cached audio
    * is in two of them. Reasoning is not checked: it may be outside.
    */
-  #isConsistent(): boolean {
+  #isConsistent({ prompt }: Sides): boolean {
     const counters = this.#counters
-    const { prompt } = this.#sides
     const cached = counters.get('cached')
     const audio = counters.get('prompt_audio')
     const cachedAudio = counters.get('cached_audio')
@@ -166,8 +162,7 @@ export class ChatUsage {
     )
   }
 
-  #counts(searches: number): UsageCounts {
-    const { prompt, completion } = this.#sides
+  #counts({ prompt, completion }: Sides, searches: number): UsageCounts {
     const counters = this.#counters
     const cachedAudio = counters.get('cached_audio')
     const cached = counters.get('cached') - cachedAudio
