@@ -5,6 +5,7 @@ import { plainFacts } from '../../../test/transcripts/replay.ts'
 import { charge } from '../../metering/charge.ts'
 import { parsePrices } from '../../metering/price-form.ts'
 import { messagesCreate } from './index.ts'
+import { MessagesUsage } from './usage.ts'
 
 const prices = parsePrices({ input: 3, output: 15, cache_read: 0.3, cache_write_5m: 3.75 })
 
@@ -97,3 +98,86 @@ test('the lifetimes of the writes stand while they fit in a later total', () => 
   assert.deepEqual(later(0).counts, { input: 35, output: 0 })
   assert.deepEqual(later(0, { cache_read_input_tokens: 30 }).isImplausible, false)
 })
+
+describe('a later output count', () => {
+  const start = { input_tokens: 10, output_tokens: 3 }
+
+  test('may be below the placeholder at the start, and not below a final one', () => {
+    const lower = read(start, { output_tokens: 2 })
+    assert.deepEqual([lower.counts?.output, lower.isImplausible], [2, false])
+    const fallen = read(start, { output_tokens: 9 }, { output_tokens: 5 })
+    assert.deepEqual([fallen.counts?.output, fallen.isImplausible], [9, true])
+  })
+
+  test('may fall to that of the attempt that answered', () => {
+    const iterations = [run('message', 4), run('fallback_message', 5)]
+    const usage = gathered({ output_tokens: 9 }, { output_tokens: 5, iterations })
+    assert.equal(usage.isImplausible, false)
+    assert.equal(usage.toUsage('m')?.reported.outputTokens, 5)
+  })
+})
+
+test('the lifetimes of the writes stand without a total, and within a larger one', () => {
+  const cache_creation = { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 }
+  const writesOf = (...objects: readonly object[]) => {
+    const { counts } = gathered(...objects).toUsage('m')?.parts[0] ?? assert.fail('no part')
+    return [counts.cache_write_5m, counts.cache_write_1h]
+  }
+  const begun = { input_tokens: 5, cache_creation }
+  assert.deepEqual(writesOf(begun, { output_tokens: 5 }), [10, 20])
+  assert.deepEqual(writesOf(begun, { cache_creation_input_tokens: 30 }), [10, 20])
+  assert.deepEqual(writesOf(begun, { cache_creation_input_tokens: 40 }), [20, 20])
+  const fewer = { input_tokens: 6, cache_creation_input_tokens: 29 }
+  assert.deepEqual(writesOf(begun, fewer), [29, undefined])
+})
+
+test('one lifetime alone is the split of the writes', () => {
+  const writesOf = (cache_creation: object) => {
+    const usage = new MessagesUsage(true)
+    usage.apply({ input_tokens: 5, cache_creation_input_tokens: 10, cache_creation }, 'answer')
+    const { counts } = usage.toUsage('m')?.parts[0] ?? assert.fail('no part')
+    return [counts.cache_write_5m, counts.cache_write_1h]
+  }
+  assert.deepEqual(writesOf({ ephemeral_5m_input_tokens: 6 }), [10, undefined])
+  assert.deepEqual(writesOf({ ephemeral_1h_input_tokens: 6 }), [4, 6])
+  assert.deepEqual(writesOf({}), [undefined, 10])
+})
+
+describe('the runs of an answer', () => {
+  const outputs = (...iterations: readonly unknown[]) =>
+    gathered({ ...run('message', 5), iterations })
+      .toUsage('m')
+      ?.parts.map(({ counts }) => counts.output)
+
+  test('are those that are objects, and a later usage object without runs leaves them', () => {
+    assert.deepEqual(outputs(null, run('message', 4), 5), [4])
+    const iterations = [run('message', 4), run('message', 6)]
+    for (const later of [{}, { iterations: null }, { iterations: [] }, { iterations: [5] }]) {
+      const usage = gathered({ ...run('message', 6), iterations }, { output_tokens: 6, ...later })
+      assert.equal(usage.toUsage('m')?.parts.length, 2)
+    }
+  })
+
+  test('are free only where a message declines before any output and a fallback follows', () => {
+    const fallback = run('fallback_message', 5)
+    assert.deepEqual(outputs(run('message', 0), fallback), [5])
+    assert.deepEqual(outputs(run('message', 0), run('fallback_message', 0), fallback), [5])
+    assert.deepEqual(outputs(run('message', 0), run('fallback_message', 0)), [0])
+    assert.deepEqual(outputs(run('message', 3), fallback), [3, 5])
+    assert.deepEqual(outputs(run('compaction', 0), fallback), [0, 5])
+    assert.deepEqual(outputs(run('message', 0), run('message', 5)), [0, 5])
+    assert.deepEqual(outputs(fallback, run('message', 0)), [5, 0])
+  })
+})
+
+function run(type: string, output_tokens: number) {
+  return { type, input_tokens: 10, output_tokens }
+}
+
+/** The usage of a stream with these usage objects; the first is the one of its start. */
+function gathered(...objects: readonly object[]): MessagesUsage {
+  const usage = new MessagesUsage(false)
+  for (const [index, object] of objects.entries())
+    usage.apply(object, index === 0 ? 'start' : 'delta')
+  return usage
+}
