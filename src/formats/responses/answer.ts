@@ -113,8 +113,7 @@ export class GatheredResponse {
 
   #remember(kind: StateKind, id: unknown): void {
     if (typeof id !== 'string' || id === '' || this.#made.size >= rememberedMax) return
-    const name = `${kind} ${id}`
-    if (!this.#made.has(name)) this.#made.set(name, { kind, id })
+    this.#made.set(`${kind} ${id}`, { kind, id })
   }
 }
 

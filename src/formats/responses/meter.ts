@@ -114,8 +114,8 @@ class ResponsesReader extends FrameReader {
     this.output = this.#answer.output
   }
 
-  reading(isOver: boolean): MeterReading {
-    return this.#answer.reading(isOver || this.#isDone)
+  reading(): MeterReading {
+    return this.#answer.reading(this.#isDone)
   }
 
   protected parse(frame: FrameBytes): FrameFate {
