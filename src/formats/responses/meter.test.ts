@@ -353,3 +353,163 @@ test('an endpoint that a server lacks is not offered, in the words of several se
     assert.equal(responsesCreate.classify({ status }, error), expected, body)
   }
 })
+
+const long = 'x'.repeat(readableFrameBytesMax)
+
+/** Pushes these frames in one piece, or in pieces of this size. */
+function opened(frames: readonly string[], size?: number) {
+  const meter = responsesCreate.openMeter(facts)
+  const bytes = Buffer.from(frames.join(''))
+  const passed = cutInto(bytes, [size ?? bytes.length]).flatMap((piece) => meter.push(piece))
+  return { meter, passed: Buffer.concat(passed).toString() }
+}
+
+describe('an event that cannot be read', () => {
+  test('is an error only as the first one, and where it has data', () => {
+    for (const empty of ['data:\n\n', ': x\n\n', 'data: [DONE] \n\n', 'event: ping\ndata: x\n\n'])
+      assert.equal(opened([empty]).meter.error, undefined, empty)
+    assert.notEqual(opened(['data: {broken\n\n']).meter.error, undefined)
+    assert.equal(opened([textDelta('a'), 'data: {broken\n\n']).meter.error, undefined)
+  })
+
+  test('and any other behind the end change nothing', () => {
+    const { meter } = opened([completed([message('a')]), 'data: {broken\n\n', textDelta('b')])
+    assert.deepEqual([meter.error, meter.reading().output.text], [undefined, 'a'])
+    const later = completed([message(long)], { usage: { input_tokens: 99, output_tokens: 9 } })
+    const { usage: counted } = opened([completed([message('a')]), later]).meter.reading()
+    assert.equal(counted?.reported.inputTokens, 12)
+  })
+})
+
+describe('an event with an error', () => {
+  test('is one by its type, or by its member where it has no type', () => {
+    const error = { code: 'server_error', message: 'x' }
+    for (const data of [{ type: 'error', ...error }, { type: 'error', error }, { error }]) {
+      const { meter } = opened([`data: ${JSON.stringify(data)}\n\n`])
+      assert.equal(meter.error?.message, 'x')
+      assert.equal(meter.error?.code, 'server_error')
+    }
+    for (const data of [{ a: 1 }, { error: null }, { type: 'response.in_progress', error }]) {
+      const { meter } = opened([`data: ${JSON.stringify(data)}\n\n`, textDelta('a')])
+      assert.equal(meter.error, undefined)
+    }
+  })
+
+  test('may be the last one, which the client does not get', () => {
+    const error = { code: 'server_error', message: 'x' }
+    const failed = completed([], { status: 'failed', error })
+    const { meter, passed } = opened([textDelta('a'), failed])
+    assert.deepEqual([meter.error?.code, meter.error?.message], ['server_error', 'x'])
+    assert.deepEqual([meter.isTerminated, passed], [false, textDelta('a')])
+    const cut = completed([], { incomplete_details: { reason: 'error' } })
+    assert.notEqual(opened([textDelta('a'), cut]).meter.error, undefined)
+    const ended = completed([], { incomplete_details: { reason: 'max_output_tokens' } })
+    assert.equal(opened([textDelta('a'), ended]).meter.error, undefined)
+  })
+})
+
+describe('the output of a stream', () => {
+  const outputOf = (...frames: readonly string[]) => {
+    const { hasOutput, output } = opened(frames).meter.reading()
+    return [hasOutput, output.text, output.audioBytes]
+  }
+  const done = (item: object) => event('response.output_item.done', { output_index: 0, item })
+
+  test('is the pieces of its deltas, and of items whose text came in none', () => {
+    assert.deepEqual(outputOf(textDelta('a'), done(message('a'))), [true, 'a', 0])
+    assert.deepEqual(outputOf(done(message('a'))), [true, 'a', 0])
+    const none = event('response.output_text.delta', { output_index: 0, delta: 5 })
+    assert.deepEqual(outputOf(none, done(message('a'))), [true, 'a', 0])
+    const other = event('response.output_text.done', { output_index: 1, delta: 'b' })
+    assert.deepEqual(outputOf(other, done(message('a'))), [true, 'a', 0])
+  })
+
+  test('is audio where the pieces are audio', () => {
+    const audio = event('response.audio.delta', { output_index: 0, delta: 'QUJD' })
+    assert.deepEqual(outputOf(audio, audio), [true, '', 8])
+  })
+
+  test('is none where the end lists none', () => {
+    assert.deepEqual(outputOf(event('response.completed', { response: {} })), [false, '', 0])
+  })
+
+  test('is read the short way where an event differs in its text alone', () => {
+    const bytes = Buffer.from(textDelta('b'))
+    const { meter } = opened([textDelta('a'), textDelta('a')])
+    assert.equal(meter.passRepeats(bytes, 0, bytes.length), bytes.length)
+  })
+})
+
+test('an answer without its last event is cut, even where its body ends as announced', () => {
+  const { meter } = opened([textDelta('a'), event('response.output_text.done', { text: 'a' })])
+  meter.end(true)
+  assert.deepEqual([meter.isTerminated, meter.reading().isFinal], [false, false])
+  assert.equal(opened([completed([message('a')])]).meter.reading().isFinal, true)
+})
+
+test('events of other kinds do not begin an answer, however large they are', () => {
+  const padding = 'x'.repeat(300_000)
+  const other = event('codex.rate_limits', { padding })
+  assert.equal(opened([other, other]).meter.hasStarted, false)
+  const untyped = `data: ${JSON.stringify({ padding })}\n\n`
+  assert.equal(opened([untyped, untyped]).meter.hasStarted, false)
+})
+
+describe('an event that is too large to be kept', () => {
+  const response = { id: 'resp_1', model: 'm', output: [message('a')], store: true, usage }
+  const last = JSON.stringify({ type: 'response.completed', response: { ...response, long } })
+
+  test('is read as it passes, wherever it begins and however it is cut', () => {
+    const small = textDelta('a'.repeat(3_000))
+    for (const head of ['', 'event: response.completed\n'])
+      for (const name of ['data: ', 'data:'])
+        for (const before of [[], [small], [small, small]]) {
+          const large = `${head}${name}${last}\n\n`
+          for (const size of [undefined, 700_000]) {
+            const { meter, passed } = opened([...before, large], size)
+            assert.deepEqual([meter.isTerminated, meter.isOverflown], [true, false])
+            assert.equal(meter.reading().usage?.reported.inputTokens, 12)
+            const held = Buffer.concat(meter.held).toString()
+            assert.equal(held.length, 1_024)
+            assert.ok(passed + held === before.join('') + large)
+          }
+        }
+  })
+
+  test('begins the answer, and counts with its text', () => {
+    const created = event('response.created', { response: { id: 'r' }, long })
+    const begun = opened([created]).meter
+    assert.deepEqual([begun.hasStarted, begun.eventCount > 0], [true, true])
+    const { hasOutput, output } = opened([textDelta(long)]).meter.reading()
+    assert.deepEqual([hasOutput, output.bytes], [true, long.length])
+  })
+
+  test('may have no data, or none that can be read', () => {
+    for (const frame of [`event: ${long}\n\n`, `data: ${long}\n\n`]) {
+      const { meter, passed } = opened([frame, textDelta('a')])
+      assert.deepEqual([meter.isOverflown, meter.reading().output.text], [false, 'a'])
+      assert.ok(passed === frame + textDelta('a'))
+    }
+  })
+
+  test('breaks the answer off where it may be an error or no event', () => {
+    for (const head of [
+      'event: error\ndata: {"a":"',
+      'event:error\ndata: {"a":"',
+      'data: {"error":"',
+      'data:{ "error": "',
+      'data: {"type":"error","a":"',
+      'data: {"type": "error","a":"',
+      ': event: x data: {"a":"',
+    ])
+      assert.equal(opened([created, `${head}${long}"}\n\n`]).meter.isOverflown, true, head)
+    for (const head of [
+      'data: {"a":"event: error',
+      'data: {"sequence_number":1,"type":"error","a":"',
+      'event: response.x\ndata: {"type":"error_like","a":"',
+    ]) {
+      const { meter } = opened([created, `${head}${long}"}\n\n`])
+      assert.deepEqual([meter.isOverflown, meter.error], [false, undefined], head)
+    }
+  })
+})
