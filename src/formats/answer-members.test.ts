@@ -311,6 +311,7 @@ const samples: readonly object[] = [
   { ...response, output: [], error: { message: { any: [1] }, type: 't', param: ['p'], code: 5 } },
   { ...response, output: [item], status: 'failed' },
   { data: [{ embedding: [1] }], model: 'e', usage: { total_tokens: 7 } },
+  { data: [], error: { message: 'm' } },
   { error: { type: 't', code: 5, param: 'p', details: { error_code: 'd' }, message: 'm' } },
   { input_tokens: 5 },
 ]

@@ -60,11 +60,9 @@ function readUsage(value: unknown): ChatUsage {
  * such members, because its brackets or quotes do not match.
  */
 function readEdges({ beginning, end }: AnswerEdges): JsonObject | undefined {
-  const head = beginning.toString('utf8')
-  const begin = head.indexOf('[')
-  if (begin < 0 || !/"data"\s*:\s*$/.test(head.slice(0, begin))) return undefined
-  if (!/^\[\s*[^\]\s]/.test(head.slice(begin))) return undefined
-  const opened = asObject(parseJson(`${head.slice(0, begin)}[0]}`))
+  const head = /^[^[]*"data"\s*:\s*(?=\[\s*[^\]\s])/.exec(beginning.toString('utf8'))?.[0]
+  if (head === undefined) return undefined
+  const opened = asObject(parseJson(`${head}[0]}`))
   // The list of a field whose name ends in `"data` looks the same up to here.
   if (asArray(opened?.['data']) === undefined) return undefined
   const closed = readTail(end.toString('utf8'))
@@ -73,8 +71,7 @@ function readEdges({ beginning, end }: AnswerEdges): JsonObject | undefined {
 
 function readTail(tail: string): JsonObject | undefined {
   for (let end = tail.indexOf(']'); end >= 0; end = tail.indexOf(']', end + 1)) {
-    const members = /^\s*,?([^]*)$/.exec(tail.slice(end + 1))?.[1] ?? ''
-    const read = asObject(parseJson(`{${members}`))
+    const read = asObject(parseJson(`{${tail.slice(end + 1).replace(/^\s*,/, '')}`))
     if (read !== undefined) return read
   }
   return undefined

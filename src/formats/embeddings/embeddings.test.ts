@@ -98,6 +98,10 @@ describe('an answer with embeddings', () => {
     assert.equal(reading.isFinal && reading.hasOutput && !reading.isRefusal, true)
     const total = readingOf(JSON.stringify({ ...body, usage: { total_tokens: 9 } }))
     assert.equal(total.usage?.reported.inputTokens, 9)
+    const prompt_tokens_details = { cached_tokens: 4 }
+    const cached = { ...body, usage: { prompt_tokens: 7, prompt_tokens_details } }
+    const { usage } = readingOf(JSON.stringify(cached))
+    assert.deepEqual(usage?.parts[0]?.counts, { input: 3, cache_read: 4, output: 0 })
     assert.equal(readingOf('{"data":[{}]}').usage, undefined)
     assert.equal(readingOf('{"data":[]}').hasOutput, false)
     assert.equal(readingOf('{"data":[{}],"usage":{"prompt_tokens":-1}}').isImplausible, true)
@@ -161,6 +165,42 @@ describe('an answer with embeddings', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  const own = '"usage":{"prompt_tokens":8}'
+
+  function ofEdges(beginning: string, end: string): AnswerReading | undefined {
+    return readEmbeddingsEdges({ beginning: Buffer.from(beginning), end: Buffer.from(end) })
+  }
+
+  test('is read by its edges wherever these are cut and however they are spaced', () => {
+    for (const beginning of ['{"data":[{', '{ "data" : [ 0.1', '{"model":"e",\n"data"\t:\n["'])
+      for (const end of [`],${own}}`, `0.1] , ${own} }`, `[0.1]}],${own}}`, `]\n,\n${own}}`]) {
+        const read = mustRead(ofEdges(beginning, end))
+        assert.deepEqual([read.usage?.reported.inputTokens, read.hasOutput], [8, true], end)
+      }
+    assert.equal(mustRead(ofEdges(`{${own},"data":[{`, '{}]}')).usage?.reported.inputTokens, 8)
+  })
+
+  test('is read whole where its edges do not show its list and its end', () => {
+    const end = `],${own}}`
+    for (const beginning of [
+      '',
+      '{"data":',
+      '{"data":[',
+      '{"data":[]',
+      '{"data":[ ]',
+      '{"data":{"a":[0',
+      '{"other":[0],"data":[0',
+      '"data":[0',
+      '["data":[0',
+      '{"data" x:[0',
+    ])
+      assert.equal(ofEdges(beginning, end), undefined, beginning)
+    const whole = `{${own},"data":[0`
+    for (const cut of ['', '0', '0]0', ']', `0${own}}`, `],${own}`, `]x,${own}}`])
+      assert.equal(ofEdges(whole, cut), undefined, cut)
+    assert.equal(ofEdges('{"data":[0', ']}'), undefined)
   })
 
   test('is read whole where another field looks like its list', () => {
