@@ -76,6 +76,7 @@ export const groups = {
         'chat/usage',
         'messages/usage',
         'chat/meter',
+        'messages/meter',
         'completions/completions',
         'answer',
         'answer-edges',

@@ -108,11 +108,10 @@ class GatheredAnswer {
   reading(isComplete: boolean): MeterReading {
     const { usage, output } = this
     const { hasOutput } = output
-    const counted = usage.toUsage(this.#model)
     const reason = this.#stopReason
     return {
-      usage: counted,
-      isFinal: counted !== undefined && isComplete && usage.hasFinalOutput,
+      usage: usage.toUsage(this.#model),
+      isFinal: isComplete && usage.hasFinalOutput,
       isImplausible: usage.isImplausible,
       hasOutput,
       isRefusal: reason === 'refusal' && !hasOutput,

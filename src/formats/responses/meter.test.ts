@@ -429,6 +429,12 @@ describe('the output of a stream', () => {
     assert.deepEqual(outputOf(audio, audio), [true, '', 8])
   })
 
+  test('is an item that has begun, unless it is a message', () => {
+    const added = (item: object) => event('response.output_item.added', { output_index: 0, item })
+    assert.deepEqual(outputOf(added({ type: 'message', name: 'f' })), [false, '', 0])
+    assert.deepEqual(outputOf(added({ type: 'function_call', name: 'f' })), [true, 'f', 0])
+  })
+
   test('is none where the end lists none', () => {
     assert.deepEqual(outputOf(event('response.completed', { response: {} })), [false, '', 0])
   })
