@@ -1,6 +1,6 @@
 /**
- * What `npm run test:mutation` changes, and the unit tests that must see each change, quickest first. `slow` has
- * the titles of tests that are left out: run for each change, they would take hours.
+ * What `npm run test:mutation` changes, and the unit tests that must see each change, quickest first. `slow`
+ * has parts of the titles of tests that are left out: run for each change, they would take hours.
  */
 
 const folder = (name, files) => files.map((file) => `${name}/${file}.ts`)
