@@ -111,7 +111,7 @@ describe('a later output count', () => {
 
   test('may fall to that of the attempt that answered', () => {
     const iterations = [run('message', 4), run('fallback_message', 5)]
-    const usage = gathered({ output_tokens: 9 }, { output_tokens: 5, iterations })
+    const usage = gathered({}, { output_tokens: 9 }, { output_tokens: 5, iterations })
     assert.equal(usage.isImplausible, false)
     assert.equal(usage.toUsage('m')?.reported.outputTokens, 5)
   })
@@ -124,6 +124,7 @@ test('the lifetimes of the writes stand without a total, and within a larger one
     return [counts.cache_write_5m, counts.cache_write_1h]
   }
   const begun = { input_tokens: 5, cache_creation }
+  assert.equal(gathered(begun, { output_tokens: 5 }).isImplausible, false)
   assert.deepEqual(writesOf(begun, { output_tokens: 5 }), [10, 20])
   assert.deepEqual(writesOf(begun, { cache_creation_input_tokens: 30 }), [10, 20])
   assert.deepEqual(writesOf(begun, { cache_creation_input_tokens: 40 }), [20, 20])

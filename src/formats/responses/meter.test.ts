@@ -366,7 +366,13 @@ function opened(frames: readonly string[], size?: number) {
 
 describe('an event that cannot be read', () => {
   test('is an error only as the first one, and where it has data', () => {
-    for (const empty of ['data:\n\n', ': x\n\n', 'data: [DONE] \n\n', 'event: ping\ndata: x\n\n'])
+    for (const empty of [
+      'data:\n\n',
+      ': x\n\n',
+      'data: [DONE] \n\n',
+      'event: ping\ndata: x\n\n',
+      'event: heartbeat\ndata: x\n\n',
+    ])
       assert.equal(opened([empty]).meter.error, undefined, empty)
     assert.notEqual(opened(['data: {broken\n\n']).meter.error, undefined)
     assert.equal(opened([textDelta('a'), 'data: {broken\n\n']).meter.error, undefined)
