@@ -26,7 +26,7 @@ const proofs: Readonly<Record<string, string>> = {
   'docs/deploy-container.md': 'test/deploy/compose.test.ts',
   'docs/deploy-kubernetes.md': 'test/deploy/helm.long.test.ts',
   'docs/deploy-systemd.md': 'test/deploy/systemd.test.ts',
-  'docs/first-hour.md': 'test/clients/first-hour.test.ts',
+  'docs/first-hour.md': 'test/clients/first-hour.long.test.ts',
   'docs/money.md': 'test/documentation.test.ts',
   'docs/observability.md': 'test/observability/named-metrics.test.ts',
   'docs/operating.md': 'test/money/backup-on-postgres.test.ts',

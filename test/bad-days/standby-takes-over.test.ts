@@ -2,7 +2,7 @@
  * The primary of two PostgreSQL servers dies, its synchronous standby takes over, and later the former
  * primary comes back alone and takes writes. Goal: every acknowledged charge is there once, what ran is
  * settled once, gateways go on without a restart, and no gateway writes to the former primary, not even one
- * that starts now and finds it first in its URL. (Under load: test/torture/standby.test.ts.)
+ * that starts now and finds it first in its URL. (Under load: test/torture/standby.long.test.ts.)
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

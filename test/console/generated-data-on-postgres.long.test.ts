@@ -2,4 +2,4 @@
 import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
-await import('./generated-data.test.ts')
+await import('./generated-data.long.test.ts')
