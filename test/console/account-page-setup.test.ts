@@ -164,7 +164,7 @@ describe('an account that begins', () => {
           .getByRole('navigation', { name: 'Views' })
           .getByRole('link', { name: view })
           .click()
-        await page.getByRole('heading', { level: 2, name: part }).waitFor()
+        await page.getByRole('heading', { level: 2, name: part, exact: true }).waitFor()
       }
     })
     const scripts = [...loaded].filter((path) => path.endsWith('.js'))

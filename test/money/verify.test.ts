@@ -235,8 +235,9 @@ for (const [name, check, skip] of checks)
 it('has the bills that docs/verify.md describes', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/verify.md'), 'utf8')
   const [, sample = ''] = /```json\n(.*?)```/s.exec(page) ?? []
-  const [, first] = (JSON.parse(texts.newer) as Statement).entries
-  assert.deepEqual(JSON.parse(first?.proof?.bill ?? ''), JSON.parse(sample))
+  const { entries } = JSON.parse(texts.newer) as Statement
+  const printed = entries.map(({ proof }) => JSON.stringify(JSON.parse(proof?.bill ?? 'null')))
+  assert.ok(printed.includes(JSON.stringify(JSON.parse(sample))), printed.join('\n'))
 })
 
 it('refuses a file that is no statement', async () => {
