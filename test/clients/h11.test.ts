@@ -36,6 +36,8 @@ interface Recorded {
 
 interface RecordedAnswers extends Recorded {
   readonly methods: readonly string[]
+  /** Of the last answer a part came, which no client may take for the whole one. */
+  readonly isCut: boolean
 }
 
 interface Reading {
@@ -74,6 +76,7 @@ class VendorTap {
     const vendor = connect({ host: '127.0.0.1', port: this.target })
     gateway.pipe(vendor).pipe(gateway)
     for (const socket of [gateway, vendor]) socket.on('error', () => undefined)
+    vendor.on('close', (isReset) => (isReset ? gateway.resetAndDestroy() : gateway.end()))
   })
 
   async open(): Promise<number> {
@@ -87,15 +90,25 @@ class VendorTap {
   }
 }
 
+interface Exchange {
+  readonly name: string
+  readonly bytes: string
+  readonly methods?: readonly string[]
+  readonly isCut?: boolean
+}
+
 /** Writes the bytes, and keeps everything that comes up to the end of the connection. */
-async function record(url: string, name: string, bytes: string, methods = ['GET']) {
+async function record(
+  url: string,
+  { name, bytes, methods = ['GET'], isCut = false }: Exchange,
+): Promise<RecordedAnswers> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
   const pieces: Buffer[] = []
   socket.on('data', (piece: Buffer) => pieces.push(piece))
   socket.on('error', () => undefined)
   socket.write(Buffer.from(bytes, 'latin1'))
   await once(socket, 'close')
-  return { name, methods, bytes: Buffer.concat(pieces).toString('base64') }
+  return { name, methods, isCut, bytes: Buffer.concat(pieces).toString('base64') }
 }
 
 function describeReading(python: string): void {
@@ -139,14 +152,20 @@ function describeReading(python: string): void {
   test('finds a broken answer and a broken request', async () => {
     const base64 = (text: string): string => Buffer.from(text).toString('base64')
     const twice = base64('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n\r\n')
+    const whole = base64('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx')
+    const cut = base64('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nx')
     const spaced = base64('GET / HTTP/1.1\r\nhost: a\r\nx : y\r\n\r\n')
     const { faults } = await read(python, {
-      answers: [{ name: 'twice', methods: ['GET'], bytes: twice }],
+      answers: [
+        { name: 'twice', methods: ['GET'], bytes: twice, isCut: false },
+        { name: 'whole', methods: ['GET'], bytes: whole, isCut: true },
+        { name: 'cut', methods: ['GET'], bytes: cut, isCut: true },
+      ],
       requests: [{ name: 'spaced', bytes: spaced }],
     })
     assert.deepEqual(
       faults.map(({ name }) => name),
-      ['twice', 'spaced'],
+      ['twice', 'whole', 'spaced'],
     )
   })
 
@@ -165,7 +184,7 @@ function describeReading(python: string): void {
     }
     const answers: RecordedAnswers[] = []
     const add = async (name: string, bytes: string, methods?: string[]): Promise<void> => {
-      answers.push(await record(url, name, bytes, methods))
+      answers.push(await record(url, { name, bytes, ...(methods !== undefined && { methods }) }))
     }
     for (const path of [
       '/health',
@@ -197,11 +216,18 @@ function describeReading(python: string): void {
     await add('a stream of chat', asking({ model: 'chat-1', stream: true }, last, chatPath), [
       'POST',
     ])
-    await add(
-      'a stream with an error',
-      asking({ stream: true }, `X-Sandbox: error_event=2\r\n${last}`),
-      ['POST'],
-    )
+    const faulty = (fault: string, fields: object = {}, path = messagesPath): string =>
+      asking({ stream: true, ...fields }, `X-Sandbox: ${fault}\r\n${last}`, path)
+    const addCut = async (name: string, bytes: string): Promise<void> =>
+      void answers.push(await record(url, { name, bytes, methods: ['POST'], isCut: true }))
+    await addCut('a stream with an error', faulty('error_at=2'))
+    for (const how of ['destroy', 'reset', 'end'])
+      for (const [format, bytes] of [
+        ['messages', faulty(`cut_event=3; cut_as=${how}`)],
+        ['chat', faulty(`cut_event=3; cut_as=${how}`, { model: 'chat-1' }, chatPath)],
+      ] as const) {
+        await addCut(`a stream of ${format} that the vendor cuts (${how})`, bytes)
+      }
     await add('two streams', asking({ stream: true }, '') + asking({ stream: true }, last), [
       'POST',
       'POST',
@@ -230,7 +256,9 @@ function describeReading(python: string): void {
     const bearer = `Authorization: Bearer ${operator}\r\n`
     const answers: RecordedAnswers[] = []
     const add = async (name: string, bytes: string, methods?: string[]): Promise<void> => {
-      answers.push(await record(adminUrl, name, bytes, methods))
+      answers.push(
+        await record(adminUrl, { name, bytes, ...(methods !== undefined && { methods }) }),
+      )
     }
     for (const each of [
       path,
@@ -266,6 +294,14 @@ function describeReading(python: string): void {
       for (const isStream of formsOf(format)) await gateway.ask({ format, isStream })
     const many = messagesRequest({ messages: [{ role: 'user', content: 'é'.repeat(150_000) }] })
     assert.equal((await post(url + messagesPath, account.key, many)).status, 200)
+    // What an operator has sent to a channel; each gateway sends a request for each model.
+    for (const channel of ['alpha-main', 'beta-main']) {
+      const check = await send(`${gateway.adminUrl}/admin/v1/channels/${channel}/check`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${operator}` },
+      })
+      assert.equal((JSON.parse(check.text) as { ok: boolean }).ok, true, check.text)
+    }
     // Failures, and other attempts behind them.
     sandbox.faults.set('alpha-main', 'status=500')
     for (let times = 0; times < 3; times++)
