@@ -7,7 +7,6 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -15,9 +14,10 @@ import { assertOwnError, hasEnd } from '../support/answers.ts'
 import { demoCatalogueWith } from '../support/catalogues.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
+import { readLogFile } from '../support/log-file.ts'
 import { assertClean, chargesOf } from '../support/money.ts'
 import { openAsk, sendAsk, wireRequest, urlOf, type Ask } from '../support/requests.ts'
-import { scenario, type LogLine } from '../support/scenario.ts'
+import { scenario } from '../support/scenario.ts'
 
 const ask: Ask = { format: 'messages', isStream: true }
 
@@ -60,11 +60,9 @@ test('without a file left, what runs is served and charged, new clients are refu
     const charges = () => chargesOf(setup.context.database, account.id)
     assert.equal((await charges()).size, 3)
     const shortages = () =>
-      readFileSync(logPath, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as LogLine)
-        .filter(({ msg, kind }) => msg === 'operator needed' && kind === 'shortage')
+      readLogFile(logPath).filter(
+        ({ msg, kind }) => msg === 'operator needed' && kind === 'shortage',
+      )
     const said = await eventually('the log says it', health, () => shortages().length > 0)
     assert.equal(said.status, 200)
     assert.ok(shortages().every((line) => line['of'] === 'open_files'))

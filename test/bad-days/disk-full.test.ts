@@ -14,6 +14,7 @@ import { assertOwnError, hasEnd, isErrorEvent } from '../support/answers.ts'
 import { runCommand, runIntoFullFile } from '../support/command-hosts.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
+import { readLogFile } from '../support/log-file.ts'
 import { assertClean, chargesOf } from '../support/money.ts'
 import { listAdminTokens } from '../support/operations.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -149,14 +150,9 @@ test('the disk of a SQLite store and the disk of the log: 503 with a reason, and
     assert.equal((await sealAll()).entries > answers, true)
     await assertClean(setup)
     logDisk.free()
-    const lines = () =>
-      readFileSync(logPath, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as LogLine)
     const recovered = await eventually(
       'the lines that waited',
-      () => sendAsk(url, setup.account.key, whole).then(lines),
+      () => sendAsk(url, setup.account.key, whole).then(() => readLogFile(logPath)),
       (all) => all.some(({ msg }) => msg === 'ledger recovered'),
     )
     assert.ok(recovered.some(({ reason }) => reason === 'disk_full'))
