@@ -303,8 +303,14 @@ describe('the pages of models and prices', () => {
       assert.equal(new URL(page.url()).search, '?tab=catalogue&section=channels&entry=openai-azure')
       const line = 'state.doc.lineAt(state.selection.main.head).text'
       assert.equal(await ofEditor(page, line), '  openai-azure:')
-      await editor(page).press('Control+Shift+BracketLeft')
-      await page.locator('.cm-foldPlaceholder').click()
+      const folded = page.locator('.cm-foldPlaceholder')
+      const fold = async (): Promise<number> => {
+        await editor(page).press('Control+Shift+BracketLeft')
+        return folded.count()
+      }
+      // It folds nothing that it has not read yet, and reads while it has nothing else to do.
+      await eventually('the fold', fold, (count) => count > 0)
+      await folded.first().click()
       await editor(page).press('ControlOrMeta+f')
       await page.getByRole('textbox', { name: 'Find' }).fill('')
       await page.keyboard.type('openai-reserve:')
