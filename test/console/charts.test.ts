@@ -173,7 +173,7 @@ describe('a chart', () => {
     }))
 
   test('has each label once on its axes, and none of them is cut', () =>
-    visit({ path: '/reports?by=total&range=7d&chart=requests' }, async (page) => {
+    visit({ path: '/reports?by=total&range=7d&chart=requests', isChanged: true }, async (page) => {
       await page.addInitScript(`{
         const { fillText, clearRect } = CanvasRenderingContext2D.prototype
         window.labels = []

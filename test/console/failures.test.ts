@@ -58,7 +58,7 @@ describe('a person who meets a failure', () => {
 
   test('gets no field for a token over plain http, but the ways in, with the real port', () =>
     console.browser.withPage(
-      { origin: console.gateway.adminUrl, width: 'narrow' },
+      { origin: console.gateway.adminUrl, width: 'narrow', isChanged: true },
       async (page) => {
         await page.addInitScript(
           "Object.defineProperty(window, 'isSecureContext', { value: false })",

@@ -44,9 +44,7 @@ describe('a person', () => {
     allowed: readonly RegExp[] = [],
   ): Promise<Result> {
     const options = { origin: console.gateway.adminUrl, allowed }
-    return console.browser.withContext(options, async (context) =>
-      work(await context.newPage(), context),
-    )
+    return console.browser.withPage(options, (page) => work(page, page.context()))
   }
   const at = (path: string): string => `${console.gateway.adminUrl}/console${path}`
   const makeCode = async (): Promise<string> =>

@@ -73,14 +73,17 @@ function view(
     browser,
     tokens,
     withConsole: ({ role = 'owner', path, ...look }, work) =>
-      browser.withContext({ ...look, origin: gateway.adminUrl }, async (context) => {
-        await beginSession(context, { origin: gateway.adminUrl, token: tokens[role] })
-        return work(await openAt(context, `${gateway.adminUrl}/console${path}`))
+      browser.withPage({ ...look, origin: gateway.adminUrl }, async (page) => {
+        const at = { origin: gateway.adminUrl, token: tokens[role] }
+        await beginSession(page.context(), at)
+        await page.goto(`${gateway.adminUrl}/console${path}`)
+        return work(page)
       }),
     withAccountPage: (look, work) =>
-      browser.withContext({ ...look, origin: gateway.url }, async (context) =>
-        work(await openAt(context, `${gateway.url}/account/`)),
-      ),
+      browser.withPage({ ...look, origin: gateway.url }, async (page) => {
+        await page.goto(`${gateway.url}/account/`)
+        return work(page)
+      }),
     close,
   }
 }
@@ -95,10 +98,4 @@ export async function beginSession(
     data: { token },
   })
   assert.equal(answer.status(), 200, await answer.text())
-}
-
-async function openAt(context: BrowserContext, url: string): Promise<Page> {
-  const page = await context.newPage()
-  await page.goto(url)
-  return page
 }
