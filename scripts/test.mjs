@@ -27,7 +27,7 @@ const temporary = makeTemporaryFolder()
 // More files at once than cores: most of them wait now and then for a process or a lease.
 const largerTests = {
   name: 'larger tests',
-  options: ['--test-concurrency=3'],
+  options: ['--test-concurrency=3', `--require=${root}/test/support/untracked-promises.cjs`],
   env: {
     TMPDIR: temporary,
     TURNPIKE_TEST_FOLDER: temporary,

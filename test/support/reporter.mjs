@@ -4,6 +4,10 @@
  */
 import { relative } from 'node:path'
 
+/** The last of what each file has written to its standard error: why it failed, where no test of it did. */
+const written = new Map()
+const writtenMax = 4_000
+
 export default async function* reporter(source) {
   for await (const event of source)
     // A test may have left its own line of output unfinished.
@@ -12,7 +16,9 @@ export default async function* reporter(source) {
 
 function* simplify({ type, data }) {
   const file = data.file === undefined ? '?' : relative(process.cwd(), data.file)
-  if (type === 'test:stdout') {
+  if (type === 'test:stderr') {
+    written.set(file, `${written.get(file) ?? ''}${data.message}`.slice(-writtenMax))
+  } else if (type === 'test:stdout') {
     // A test file prints these lines where it cannot run on this machine.
     for (const line of data.message.split('\n'))
       if (line.startsWith('not run: ')) yield { kind: 'not run', line }
@@ -22,7 +28,9 @@ function* simplify({ type, data }) {
     const { name, details, nesting } = data
     const durationMs = nesting === 0 ? (details?.duration_ms ?? 0) : 0
     const kind = details?.type === 'suite' ? 'suite' : 'test'
-    yield { kind, file, name, durationMs, failure: failureOf(type, data) }
+    let failure = failureOf(type, data)
+    if (failure !== undefined && name === file) failure += `\n${written.get(file) ?? ''}`
+    yield { kind, file, name, durationMs, failure }
   }
 }
 
