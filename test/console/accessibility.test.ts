@@ -19,11 +19,11 @@ import { eventually } from '../support/eventually.ts'
 import { memberSettings, signInAs } from '../support/console/members.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { listRequests } from '../support/operations.ts'
-import { volume } from '../support/variants.ts'
+import { variants, volume } from '../support/variants.ts'
 
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 380, height: 800 } }
 /** Between them, where a table is wider than its place, the page must not become wider too. */
-const betweenWidths = [660, 768, 900, 1024]
+const betweenWidths = variants([660, 768, 900, 1024], (width) => width === 768)
 
 /** Rules that a size does not change are checked in the first one, and in both by `npm run test:long`. */
 const looks = [

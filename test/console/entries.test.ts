@@ -12,7 +12,7 @@ import { countClicks } from '../support/console/clicks.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { post } from '../support/http-client.ts'
 import { applyCatalogue, exportCatalogue } from '../support/operations.ts'
-import { volume } from '../support/variants.ts'
+import { variants, volume } from '../support/variants.ts'
 
 /** What the browser's console says about a refusal that the test provokes. */
 const refused = { allowed: [/status of 4\d\d/] }
@@ -255,7 +255,7 @@ describe('the forms of the catalogue', () => {
       assert.equal(await page.getByRole('button', { name: 'New channel' }).count(), 0)
     }))
 
-  for (const theme of ['light', 'dark'] as const)
+  for (const theme of variants(['light', 'dark'] as const, (one) => one === 'dark'))
     test(`can be read by everyone, ${theme}, and fit every window`, () =>
       console.withConsole({ path: '/channels', theme }, async (page) => {
         const look = async (name: string): Promise<void> => {

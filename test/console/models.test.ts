@@ -19,6 +19,7 @@ import {
   listPrices,
   showRequest,
 } from '../support/operations.ts'
+import { variants } from '../support/variants.ts'
 
 const dayMs = 86_400_000
 /** What the browser's console says about a refusal that the test provokes. */
@@ -439,10 +440,11 @@ describe('the pages of models and prices', () => {
       assert.equal((await readFile(page)).includes(secret), false)
     }))
 
-  for (const [width, theme] of [
+  const looks = [
     ['wide', 'light'],
     ['narrow', 'dark'],
-  ] as const)
+  ] as const
+  for (const [width, theme] of variants(looks, ([one]) => one === 'narrow'))
     test(`can be read by everyone, ${theme}, and fit a ${width} window`, () =>
       visit({ path: '/models', width, theme }, async (page) => {
         for (const [tab, name, shown] of [

@@ -9,6 +9,7 @@ import { choose } from '../support/console/choose.ts'
 import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { reconcileChannel } from '../support/operations.ts'
+import { variants } from '../support/variants.ts'
 
 const channel = 'openai-main'
 const model = 'gpt-6.2-sol'
@@ -162,10 +163,11 @@ describe('the page of reconciliation', () => {
       assert.equal(await page.getByRole('button', { name: 'Compare' }).count(), 0)
     }))
 
-  for (const [width, theme] of [
+  const looks = [
     ['wide', 'light'],
     ['narrow', 'dark'],
-  ] as const)
+  ] as const
+  for (const [width, theme] of variants(looks, ([one]) => one === 'narrow'))
     test(`can be read by everyone, ${theme}, and fits a ${width} window`, () =>
       visit({ path: path(), width, theme }, async (page) => {
         await compare(page, await vendorFile({ [model]: 1_000_000 }))
