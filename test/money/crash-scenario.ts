@@ -84,15 +84,19 @@ const stepsOfCharge: readonly string[] = [
 ]
 
 /**
- * The steps that are worth a test with this format: all where it has state or is a format of its own; in
- * `npm test` all with one format, and the charge with each.
+ * The steps that are worth a test with this format: all where it has state or is a format of its own. In
+ * `npm test` all with a stream of one format, and the charge with each format in one of its forms: a whole
+ * answer has no step that a stream has not.
  */
 export function pointsOf(format: BodyFormat): readonly CrashPoint[] {
   const forms = formsOf(format)
   const hasAll = format !== 'completions' && format !== 'embeddings'
+  const asWhole = ['messages', 'responses', 'embeddings']
   const points = variants(
     crashPoints,
-    ({ name }) => format === 'messages' || stepsOfCharge.includes(name),
+    ({ name, isStream }) =>
+      (format === 'messages' && isStream) ||
+      (stepsOfCharge.includes(name) && isStream !== asWhole.includes(format)),
   )
   return points.filter(
     ({ name, isStream, hasNoTerminal }) =>
