@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { hourMs } from '../../src/base/clock.ts'
 import { sealHours } from '../../src/ledger/proof/sealing.ts'
 import { settleAdminToken } from '../../src/operations/keys/first-admin-token.ts'
@@ -163,9 +163,9 @@ test('the disk of a SQLite store and the disk of the log: 503 with a reason, and
   }
 })
 
-test('a first start on a full disk ends with a sentence and leaves nothing; with room it starts', async () => {
+test('a first start on a full disk ends with a sentence and leaves nothing; with room it starts', async (context) => {
   const disk = mountSmallDisk(4)
-  after(() => disk.close())
+  context.after(() => disk.close())
   disk.fill()
   const place = { cwd: disk.folder, env: {} }
   const create = ['account', 'create', 'acme', '--json']
@@ -178,10 +178,10 @@ test('a first start on a full disk ends with a sentence and leaves nothing; with
   assert.ok(existsSync(join(disk.folder, 'data', 'turnpike.db')))
 })
 
-test('a first admin token that finds no room in its file is not made, and no half of it is left', async () => {
+test('a first admin token that finds no room in its file is not made, and no half of it is left', async (context) => {
   const disk = mountSmallDisk(1)
   const setup = await scenario({ process: 'own' })
-  after(async () => {
+  context.after(async () => {
     await setup.close()
     disk.close()
   })
@@ -207,9 +207,9 @@ test('a first admin token that finds no room in its file is not made, and no hal
   assert.match(readFileSync(made.path, 'utf8'), /^ad_\w+\n$/)
 })
 
-test('a printed statement that finds no room is no whole statement: the command says so and ends with 1', async () => {
+test('a printed statement that finds no room is no whole statement: the command says so and ends with 1', async (context) => {
   const setup = await scenario({ process: 'own' })
-  after(() => setup.close())
+  context.after(() => setup.close())
   const place = { cwd: setup.folder, env: { TURNPIKE_STORE: setup.storeUrl } }
   for (const words of [
     ['account', 'statement', setup.account.name, '--csv'],

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import type { Resolve } from '../../src/http/client/checked-lookup.ts'
 import { assertOwnError, assertWhole, hasEnd } from '../support/answers.ts'
 import { demoCatalogueWith } from '../support/catalogues.ts'
@@ -123,9 +123,9 @@ test('new connections follow a name to its new address', async () => {
   }
 })
 
-test('a gateway without any name server answers in the vendor’s form, charges nothing, and serves again without a restart', async () => {
+test('a gateway without any name server answers in the vendor’s form, charges nothing, and serves again without a restart', async (context) => {
   const setup = await scenario({ process: 'own', catalogue: namedCatalogue([main, reserve]) })
-  after(() => setup.close())
+  context.after(() => setup.close())
   const hosts = join(setup.folder, 'hosts')
   const servers = join(setup.folder, 'resolv.conf')
   writeFileSync(hosts, `127.0.0.1 ${name}\n`)

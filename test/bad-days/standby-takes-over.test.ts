@@ -69,7 +69,7 @@ test('a standby takes over: all that was acknowledged is there, what runs is set
   await eventually('the log says that it is over', health, () => recovered() === 1)
 })
 
-test('a former primary that comes back and takes writes gets none', async () => {
+test('a former primary that comes back and takes writes gets none', async (context) => {
   const { primary, standby: promoted } = pair
   await primary.start()
   await primary.run(`ALTER SYSTEM RESET synchronous_standby_names`)
@@ -86,7 +86,7 @@ test('a former primary that comes back and takes writes gets none', async () => 
     storeUrl: pair.storeUrl,
     fill: () => Promise.resolve(gateway.account),
   })
-  after(() => another.close())
+  context.after(() => another.close())
   assert.ok(hasEnd(await another.ask(ask), ask))
 
   const from = lines.length

@@ -9,16 +9,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { z } from 'zod'
 
 const root = join(import.meta.dirname, '..', '..')
 const built = join(root, 'console', 'built')
 
-test('console/built is what the sources give', async () => {
+test('console/built is what the sources give', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-console-'))
-  after(() => rmSync(folder, { recursive: true }))
+  context.after(() => rmSync(folder, { recursive: true }))
   const building = spawn(process.execPath, ['scripts/console.mjs', '--out', folder], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],

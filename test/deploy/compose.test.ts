@@ -4,7 +4,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { loadConfig } from '../../src/settings/read.ts'
@@ -51,20 +51,19 @@ if (checker.kind === 'missing')
   process.stdout.write(
     `not run: Docker’s library on the compose files, because ${checker.reason}\n`,
   )
-else
-  describe('the compose files', async () => {
-    const secrets = secretsOfThePage()
-    const load = async (file: string): Promise<Services> => {
-      const text = await checker.run(['compose', join(root, file)], secrets)
-      return (JSON.parse(text) as { readonly services: Services }).services
-    }
-    const files = {
-      'compose.yaml': await load('compose.yaml'),
-      'compose.postgres.yaml': await load('compose.postgres.yaml'),
-    }
-    const all = Object.values(files).flatMap((services) => Object.values(services))
-    const gateways = all.filter(({ image }) => image === 'turnpike')
-
+else {
+  const secrets = secretsOfThePage()
+  const load = async (file: string): Promise<Services> => {
+    const text = await checker.run(['compose', join(root, file)], secrets)
+    return (JSON.parse(text) as { readonly services: Services }).services
+  }
+  const files = {
+    'compose.yaml': await load('compose.yaml'),
+    'compose.postgres.yaml': await load('compose.postgres.yaml'),
+  }
+  const all = Object.values(files).flatMap((services) => Object.values(services))
+  const gateways = all.filter(({ image }) => image === 'turnpike')
+  describe('the compose files', () => {
     test('give no port to other machines', () => {
       const ports = all.flatMap((service) => service.ports ?? [])
       assert.equal(ports.length, 7)
@@ -108,6 +107,7 @@ else
       )
     })
   })
+}
 
 test('Prometheus reads its configuration, and asks the gateways of the compose file', async () => {
   const path = join(root, 'deploy/compose/prometheus.yml')
@@ -137,11 +137,11 @@ test('Grafana finds Prometheus and the dashboards where the compose file puts th
   assert.ok(read('compose.postgres.yaml').includes(mounted))
 })
 
-test('the balancer sends requests to the gateway that is left when the other one stops', async () => {
+test('the balancer sends requests to the gateway that is left when the other one stops', async (context) => {
   const server = await startPostgres()
-  after(() => server.stop('fast'))
+  context.after(() => server.stop('fast'))
   const gateways = await scenario({ process: 'own', storeUrl: await server.createDatabase() })
-  after(() => gateways.close())
+  context.after(() => gateways.close())
   const settings = { trusted_proxies: '127.0.0.1' }
   const first = await gateways.start(settings)
   const second = await gateways.start(settings)
@@ -150,7 +150,7 @@ test('the balancer sends requests to the gateway that is left when the other one
     adminPort: Number(new URL(adminUrl).port),
   })
   const balancer = await startProxy('balancer', { ...portsOf(first), second: portsOf(second) })
-  after(() => balancer.close())
+  context.after(() => balancer.close())
   const ask = (): Promise<number> =>
     sendAsk(balancer.url, gateways.account.key, { format: 'chat', isStream: true }).then(
       ({ status }) => status,

@@ -36,14 +36,13 @@ fetch('http://127.0.0.1:8080/alpha/v1/messages', {
 })`
 
 if (reason !== undefined) process.stdout.write(`not run: the image, because ${reason}\n`)
-else
-  describe('the image', async () => {
-    const image = await buildImage()
-    after(() => image.remove())
-    const container = await runImage(image)
-    after(() => container.close())
-    const health = image.config.Healthcheck.Test.slice(1)
-
+else {
+  const image = await buildImage()
+  after(() => image.remove())
+  const container = await runImage(image)
+  after(() => container.close())
+  const health = image.config.Healthcheck.Test.slice(1)
+  describe('the image', () => {
     it('has the version of Node that the project pins, once', () => {
       const { optionalDependencies: pins } = JSON.parse(
         readFileSync(join(root, 'package.json'), 'utf8'),
@@ -132,3 +131,4 @@ else
       }
     })
   })
+}

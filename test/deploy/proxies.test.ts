@@ -70,12 +70,11 @@ function vendorWaits(written: string): { readonly reached: Promise<void>; left: 
 
 const portOf = (url: string): number => Number(new URL(url).port)
 
-for (const name of proxyNames)
-  describe(`behind ${name}`, async () => {
-    const ports = { port: portOf(gateway.url), adminPort: portOf(gateway.adminUrl) }
-    const proxy = await startProxy(name, ports)
-    after(() => proxy.close())
-
+for (const name of proxyNames) {
+  const ports = { port: portOf(gateway.url), adminPort: portOf(gateway.adminUrl) }
+  const proxy = await startProxy(name, ports)
+  after(() => proxy.close())
+  describe(`behind ${name}`, () => {
     it('each event is with the client before the vendor writes the next one', async () => {
       const words = ['one', 'two', 'three', 'four']
       const seen = words.map(() => Promise.withResolvers<void>())
@@ -164,6 +163,7 @@ for (const name of proxyNames)
       }
     })
   })
+}
 
 // Traefik is not in Debian; docs/deploy-proxy.md says that no test runs it.
 it('the sample for Traefik agrees with itself', () => {
