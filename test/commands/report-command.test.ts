@@ -1,6 +1,6 @@
 /**
  * `turnpike report` on a store with charges, a refund and an operator's hostile names: on the store itself,
- * through a server, and as the API's own CSV. report-command-on-postgres.test.ts runs it on PostgreSQL.
+ * through a server, and as the API's own CSV. report-command-on-postgres.long.test.ts runs it on PostgreSQL.
  */
 import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'

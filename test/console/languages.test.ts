@@ -68,11 +68,9 @@ describe('the language of the pages', () => {
     { width: 'laptop', theme: 'dark' },
     { width: 'wide', theme: 'light' },
   ] as const
-  // Chinese words are short: where they do not fit, they do so in the narrow window.
-  for (const { width, theme } of variants(
-    windows,
-    (one) => one.width === 'narrow' || one.width === 'wide',
-  ))
+  // Chinese words are short: where they do not fit, they do so in the narrow window. What accessibility asks
+  // for does not depend on the words.
+  for (const { width, theme } of variants(windows, (one) => one.width === 'narrow'))
     test(`is Chinese on pages that can be read and fit a ${width} window`, async () => {
       const { items } = await listRequests(console.gateway.context, { limit: 1 })
       const visit = { path: '/', language: 'zh-CN', width, theme } as const
