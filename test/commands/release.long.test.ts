@@ -106,6 +106,14 @@ describe('a packed release', () => {
     }
   })
 
+  it('has the same bytes when it is packed again', async () => {
+    const again = join(folder, 'again')
+    const words = ['--snapshot', '--offline', '--level', '1', '--out', again]
+    await run(process.execPath, [join(root, 'scripts/release.mjs'), ...words])
+    const [first, second] = [out, again].map((of) => readFileSync(join(of, 'SHA256SUMS'), 'utf8'))
+    assert.equal(second, first)
+  })
+
   it('lists its packages as CycloneDX, without tools for development', () => {
     const { bomFormat, components } = JSON.parse(
       readFileSync(join(out, `${name}.sbom.json`), 'utf8'),

@@ -19,6 +19,7 @@ import { eventually } from '../support/eventually.ts'
 import { memberSettings, signInAs } from '../support/console/members.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { listRequests } from '../support/operations.ts'
+import { sealEndedHours } from '../support/sealed-books.ts'
 import { variants, volume } from '../support/variants.ts'
 
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 380, height: 800 } }
@@ -70,6 +71,8 @@ describe('by everyone', () => {
   let console: OpenConsole
   before(async () => {
     console = await openConsole({ requests: 300, settings: await memberSettings() })
+    // A statement then has signed heads.
+    await sealEndedHours(console.gateway.context)
   })
   after(() => console.close())
 

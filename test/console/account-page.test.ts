@@ -7,12 +7,12 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Download, Page, Request } from 'playwright-core'
 import { parseUsd } from '../../src/base/money.ts'
-import { sealHours } from '../../src/ledger/proof/sealing.ts'
 import { countClicks } from '../support/console/clicks.ts'
 import { choose } from '../support/console/choose.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { send } from '../support/http-client.ts'
 import { createReaderToken, revokeKey, setAccountStatus } from '../support/operations.ts'
+import { sealEndedHours } from '../support/sealed-books.ts'
 
 /** Chromium reports each refused request. */
 const refused = /console error: Failed to load resource: .* 40[14] /
@@ -378,12 +378,7 @@ describe('an account holder', () => {
 
 describe('signed heads', () => {
   test('are shown and saved below the statement, once an hour is sealed', async () => {
-    const { context } = console.gateway
-    await sealHours(context.database, {
-      nowMs: context.clock.now(),
-      masterKey: context.masterKey(),
-      pause: () => Promise.resolve(),
-    })
+    await sealEndedHours(console.gateway.context)
     const { items } = await read<{ items: readonly { hash: string; key: string }[] }>('/proofs')
     const { hash = '', key = '' } = items[0] ?? {}
     await visit(async (page) => {

@@ -6,6 +6,7 @@ import type { ExchangeRecord } from '../../src/ledger/ledger.ts'
 import { sealHours, type SealReport } from '../../src/ledger/proof/sealing.ts'
 import { formatPriceLines, recompute, type PriceLines } from '../../src/metering/price-lines.ts'
 import { contextOn } from '../../src/operations/context.ts'
+import type { OperationContext } from '../../src/operations/operation.ts'
 import { printStatement } from '../../src/operations/reports/statement-text.ts'
 import { verifiableForm, type Verifiable } from '../../src/operations/reports/verify-statement.ts'
 import { holdRequest, mustPlace, recordOf, type LedgerHarness } from '../storage/ledger-harness.ts'
@@ -85,11 +86,20 @@ function usageOf({ parts }: PriceLines): ExchangeRecord['usage'] {
   }
 }
 
+/** Seals every hour that has ended. */
+export function sealEndedHours({
+  database,
+  clock,
+  masterKey,
+}: Pick<OperationContext, 'database' | 'clock' | 'masterKey'>): Promise<SealReport> {
+  const pause = (): Promise<void> => Promise.resolve()
+  return sealHours(database, { nowMs: clock.now(), masterKey: masterKey(), pause })
+}
+
 /** Lets the hour end, and seals it. */
 export function sealNextHour({ database, clock }: Books): Promise<SealReport> {
   clock.advance(hourMs)
-  const pause = (): Promise<void> => Promise.resolve()
-  return sealHours(database, { nowMs: clock.now(), masterKey: booksMasterKey, pause })
+  return sealEndedHours({ database, clock, masterKey: () => booksMasterKey })
 }
 
 /** As JSON; of all time unless it says from when. */
