@@ -10,9 +10,8 @@ import { ensureDebianPackages } from './debian-packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
 
 /**
- * Each is `test/outside/NAME.test.ts` or `test/clients/NAME.test.ts`, which are part of `npm test`, or
- * `test/outside/NAME.ts`, which is not.
- * It passes its figures to `reportFigures` of test/outside/report.ts.
+ * Each is `test/outside/NAME.ts`, or `test/outside/NAME.test.ts` or `test/clients/NAME.test.ts`, which are part
+ * of `npm test`. It passes its figures to `reportFigures` of test/outside/report.ts.
  */
 const sets = [
   'h11',
@@ -38,10 +37,11 @@ ensureDebianPackages()
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-outside-'))
 const report = join(folder, 'report')
 writeFileSync(report, '')
-const files = chosen.map((name) => {
-  const inTests = ['outside', 'clients'].map((each) => `test/${each}/${name}.test.ts`)
-  return inTests.find((path) => existsSync(join(root, path))) ?? `test/outside/${name}.ts`
-})
+const files = chosen.map((name) =>
+  [`outside/${name}.ts`, `outside/${name}.test.ts`, `clients/${name}.test.ts`]
+    .map((path) => join(root, 'test', path))
+    .find((path) => existsSync(path)),
+)
 process.exitCode = await runNode(['--test', '--test-concurrency=1', ...files], {
   env: { TURNPIKE_OUTSIDE_REPORT: report },
 })
