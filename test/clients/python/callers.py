@@ -14,9 +14,10 @@ import requests
 import schemathesis
 from schemathesis.specs.openapi import checks as conformance
 
-# One for each account: name of a caller → {"headers", "may", "skips"}. `may` has the operations that it may
+# From a file, one for each account: name of a caller → {"headers", "may", "skips"}. `may` has the operations that it may
 # call, `skips` those that would end the run.
-GROUPS = json.loads(os.environ["CALLERS"])
+with open(os.environ["CALLERS"], encoding="utf-8") as given:
+    GROUPS = json.load(given)
 # Says to which of them the first caller belongs.
 GROUP_HEADER = "X-Test-Group"
 ANSWER_CHECKS = [

@@ -3,7 +3,7 @@
  * document has, sends each generated request; then every other caller sends the same bytes.
  * python/callers.py compares each answer with the rights of its caller.
  */
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ReadyPython } from './python.ts'
 import { runChild } from './child.ts'
@@ -63,6 +63,8 @@ export async function runSchemathesis(
   { config, maxExamples, seed }: Budget,
 ): Promise<SchemathesisResult> {
   const figures = join(target.folder, `${target.hooks}-figures.json`)
+  const callers = join(target.folder, `${target.hooks}-callers.json`)
+  await writeFile(callers, JSON.stringify(target.callers))
   const headers = Object.entries(target.headers)
   const { code, stdout, stderr } = await runChild({
     command: join(dirname(python), 'schemathesis'),
@@ -98,7 +100,7 @@ export async function runSchemathesis(
       PYTHONPATH: pythonFolder,
       PYTHONDONTWRITEBYTECODE: '1',
       SCHEMATHESIS_HOOKS: join(pythonFolder, `${target.hooks}.py`),
-      CALLERS: JSON.stringify(target.callers),
+      CALLERS: callers,
       SENDS_ALL: config === 'long' ? 'yes' : 'no',
       FIGURES: figures,
       ...target.env,
