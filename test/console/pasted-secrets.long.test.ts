@@ -234,7 +234,7 @@ test('a secret pasted into every field of the console leaves no trace', async ()
   const { adminUrl, context } = console.gateway
   const { items } = await listRequests(context, { limit: 1, status: '2xx' })
   const allowed = [/status of 4\d\d/]
-  await console.withConsole({ path: '/', allowed }, async (first) => {
+  await console.withConsole({ path: '/', allowed, isChanged: true }, async (first) => {
     const traces = await watchTraces(first.context())
     const counts = { fields: 0, dialogs: 0 }
     /** Tabs share the buttons above them. */
@@ -282,24 +282,27 @@ test('a secret pasted into the fields of what an owner runs leaves no trace', as
 
 test('a secret pasted into the palette and the sign-in leaves no trace', async () => {
   const { adminUrl } = console.gateway
-  await console.withConsole({ path: '/', allowed: [/status of 40[13]/] }, async (first) => {
-    const traces = await watchTraces(first.context())
-    const page = await first.context().newPage()
-    await page.goto(`${adminUrl}/console/`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.keyboard.press('Control+k')
-    const palette = page.getByRole('combobox', { name: 'Search everything' })
-    await palette.fill(secret.slice(0, 40))
-    await page.getByRole('option').filter({ hasText: 'pasted' }).waitFor()
-    await palette.fill(secret)
-    await page.waitForURL(/\/keys\?key=/)
-    // What the page still reads without its cookie is refused.
-    await page.context().clearCookies()
-    await page.goto(`${adminUrl}/console/sign-in`)
-    await page.getByLabel('Admin token').fill(secret)
-    await page.getByLabel('Admin token').press('Enter')
-    await page.getByRole('alert').waitFor()
-    traces.look('storage', await page.evaluate<string>(readStorage))
-    traces.assertNone()
-  })
+  await console.withConsole(
+    { path: '/', allowed: [/status of 40[13]/], isChanged: true },
+    async (first) => {
+      const traces = await watchTraces(first.context())
+      const page = await first.context().newPage()
+      await page.goto(`${adminUrl}/console/`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.keyboard.press('Control+k')
+      const palette = page.getByRole('combobox', { name: 'Search everything' })
+      await palette.fill(secret.slice(0, 40))
+      await page.getByRole('option').filter({ hasText: 'pasted' }).waitFor()
+      await palette.fill(secret)
+      await page.waitForURL(/\/keys\?key=/)
+      // What the page still reads without its cookie is refused.
+      await page.context().clearCookies()
+      await page.goto(`${adminUrl}/console/sign-in`)
+      await page.getByLabel('Admin token').fill(secret)
+      await page.getByLabel('Admin token').press('Enter')
+      await page.getByRole('alert').waitFor()
+      traces.look('storage', await page.evaluate<string>(readStorage))
+      traces.assertNone()
+    },
+  )
 })
