@@ -69,7 +69,7 @@ describe('a gateway killed, on PostgreSQL', () => {
         ['chat', false],
         ['responses', false],
       ] as const
-      // In `npm test` with one format: what is left in the store is the same for the next gateway and a peer.
+      // In `npm test` with one format: a gateway leaves the same behind for the next one and for a peer.
       for (const [format, isStream] of variants(served, ([one]) => one === 'messages'))
         describe(`while it serves ${format}`, { concurrency: 1 }, () => {
           const settings = { node_lease: leaseWithPeer }

@@ -84,7 +84,7 @@ const stepsOfCharge: readonly string[] = [
 ]
 
 /**
- * The steps that are worth a test with this format: all where it has state or is a format of its own. In
+ * The steps that are worth a test with this format: all where it has state or no other is like it. In
  * `npm test` all with a stream of one format, and the charge with each format in one of its forms: a whole
  * answer has no step that a stream has not.
  */
