@@ -177,11 +177,17 @@ interface Passage {
 /** The client gets all bytes but the chunk that it has not asked for; up to an error, if there is one. */
 function checkBytes({ events }: Stream, { operation, facts, whole }: Passage): void {
   const rules = streamRules[operation.name]
+  const hasError = whole.read.error !== undefined
+  // An error is passed on, also in a chunk that is otherwise one of usage.
+  const isWanted = (event: ReferenceEvent): boolean =>
+    facts.asksUsageChunk ||
+    rules?.isUsageChunk(event) !== true ||
+    (hasError && (event.payload?.['error'] ?? null) !== null)
   const expected = events
-    .filter((event) => facts.asksUsageChunk || rules?.isUsageChunk(event) !== true)
+    .filter(isWanted)
     .map(({ text }) => text)
     .join('')
-  if (whole.read.error === undefined)
+  if (!hasError)
     assert.equal(whole.passed + whole.held, expected, `${operation.name}: bytes are changed`)
   else
     assert.ok(
